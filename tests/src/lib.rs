@@ -1,1 +1,1 @@
-//! Skeleton.
+//! What the tests of the whole system share: a client, real clusters of processes, and faulty disks.
