@@ -43,6 +43,9 @@ pub const PREFER_BARRIER: Duration = Duration::from_millis(200);
 /// While the quorum is lost, the barrier is tried again this often.
 pub const BARRIER_RETRY: Duration = Duration::from_millis(500);
 
+/// A part of the node that does not stop within this is left behind.
+pub const STOP_PATIENCE: Duration = Duration::from_secs(5);
+
 /// Longest clear password that is hashed or verified: hashing time grows with it.
 pub const PASSWORD_BYTES: usize = 4096;
 

@@ -1,6 +1,7 @@
 //! The controls that requests carry (RFC 4511 4.1.11): known ones understood, unknown critical ones refused.
 
-use bindery_wire::control::{Controls, PagedResults};
+use bindery_wire::control::Controls;
+use bindery_wire::control::paged_results::PagedResults;
 use bindery_wire::oid::control;
 use bindery_wire::tag::RequestTag;
 

@@ -5,8 +5,7 @@ use bindery_directory::{OpError, OpErrorKind};
 use bindery_raft::{BarrierError, ProposeError};
 use bindery_wire::error::{ErrorReply, MessageError};
 use bindery_wire::frame::FrameError;
-use bindery_wire::oid::extended;
-use bindery_wire::response::{self, LdapResult};
+use bindery_wire::response::{self, ExtendedResponse, LdapResult};
 use bindery_wire::result_code::ResultCode;
 use bindery_wire::tag::ResponseTag;
 
@@ -195,16 +194,12 @@ pub fn result_with(
 
 /// Appends an extended response with a value.
 pub fn extended(out: &mut Vec<u8>, id: i32, answer: &Answer, value: Option<&[u8]>) {
-    response::write_extended(out, id, &borrowed(answer), None, value, &[]);
+    let response = ExtendedResponse { result: borrowed(answer), name: None, value };
+    response::write_extended_response(out, id, &response, &[]);
 }
 
 fn borrowed(answer: &Answer) -> LdapResult<'_> {
-    LdapResult {
-        code: answer.code,
-        matched_dn: answer.matched_dn.as_bytes(),
-        diagnostic: answer.diagnostic.as_bytes(),
-        referrals: &[],
-    }
+    LdapResult::new(answer.code, &answer.diagnostic).with_matched_dn(answer.matched_dn.as_bytes())
 }
 
 /// Why the server ends a connection.
@@ -219,16 +214,12 @@ pub enum Disconnect {
 
 /// Appends a Notice of Disconnection (RFC 4511 4.4.1).
 pub fn disconnect(out: &mut Vec<u8>, why: Disconnect) {
-    let answer = match why {
-        Disconnect::Frame(error @ FrameError::TooLarge { .. }) => {
-            Answer::new(ResultCode::PROTOCOL_ERROR, error.to_string())
-        }
-        Disconnect::Frame(error) => Answer::new(ResultCode::PROTOCOL_ERROR, error.to_string()),
-        Disconnect::Message(error) => Answer::new(ResultCode::PROTOCOL_ERROR, error.to_string()),
-        Disconnect::Stopping => Answer::new(ResultCode::UNAVAILABLE, "this node is stopping: connect to another"),
+    let (code, diagnostic) = match why {
+        Disconnect::Frame(error) => (ResultCode::PROTOCOL_ERROR, error.to_string()),
+        Disconnect::Message(error) => (ResultCode::PROTOCOL_ERROR, error.to_string()),
+        Disconnect::Stopping => (ResultCode::UNAVAILABLE, "this node is stopping: connect to another".to_owned()),
     };
-    let name = extended::NOTICE_OF_DISCONNECTION.as_bytes();
-    response::write_extended(out, 0, &borrowed(&answer), Some(name), None, &[]);
+    response::write_notice_of_disconnection(out, code, &diagnostic);
 }
 
 /// Answers a message that could not be read. `false`: the connection must end (a notice is appended).
