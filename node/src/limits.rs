@@ -20,13 +20,12 @@ pub const IDLE_ANONYMOUS: Duration = Duration::from_secs(15 * 60);
 /// A bound connection without a request for this long is closed; connection pools rest for hours.
 pub const IDLE_BOUND: Duration = Duration::from_secs(4 * 3600);
 
-/// Entries that a search looks at before it lets other work run: about a millisecond.
-pub const SEARCH_SLICE_ENTRIES: u32 = 500;
-/// Requests of one connection that may wait behind a running search; more are left in the socket.
-pub const QUEUED_REQUESTS: usize = 1024;
-/// Paged searches that one connection may have open; older ones are forgotten first.
-pub const PAGED_SEARCHES: usize = 16;
-
+/// A search lets other work of its thread run after this long.
+pub const SEARCH_SLICE: Duration = Duration::from_millis(4);
+/// Answers of a search gathered before they are written out. Each slice plans again, so it is worth some.
+pub const SEARCH_SLICE_BYTES: usize = 256 << 10;
+/// A search gives its version up after this long, so that a slow client keeps no disk blocks from reuse.
+pub const VIEW_HELD: Duration = Duration::from_secs(5);
 /// Entries an anonymous search may return.
 pub const ANONYMOUS_SIZE_LIMIT: u32 = 500;
 /// Seconds an anonymous search may take.

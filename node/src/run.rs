@@ -92,7 +92,6 @@ pub async fn serve(config: Config) -> Result<(), RunError> {
         reads,
         cluster: cluster.clone(),
         passwords: passwords.clone(),
-        urls: config.ldap_listen.iter().map(ToString::to_string).collect(),
     }));
     for listener in &config.ldap_listen {
         tasks.push(ldap::serve(server.clone(), listener.address, stopped.clone()).await?);

@@ -3,6 +3,7 @@
 
 use bindery_directory::{OpError, OpErrorKind};
 use bindery_raft::{BarrierError, ProposeError};
+use bindery_wire::Control;
 use bindery_wire::error::{ErrorReply, MessageError};
 use bindery_wire::frame::FrameError;
 use bindery_wire::response::{self, ExtendedResponse, LdapResult};
@@ -18,11 +19,12 @@ pub struct Answer {
     code: ResultCode,
     matched_dn: String,
     diagnostic: String,
+    referrals: Vec<Vec<u8>>,
 }
 
 impl Answer {
     fn new(code: ResultCode, diagnostic: impl Into<String>) -> Answer {
-        Answer { code, matched_dn: String::new(), diagnostic: diagnostic.into() }
+        Answer { code, matched_dn: String::new(), diagnostic: diagnostic.into(), referrals: Vec::new() }
     }
 
     /// Done.
@@ -101,9 +103,9 @@ impl Answer {
         Answer::new(ResultCode::TIME_LIMIT_EXCEEDED, "")
     }
 
-    /// Whether this is success.
-    pub fn is_success(&self) -> bool {
-        self.code == ResultCode::SUCCESS
+    /// The name lies elsewhere (RFC 4511 4.1.10).
+    pub fn referral(uris: Vec<Vec<u8>>) -> Answer {
+        Answer { referrals: uris, ..Answer::new(ResultCode::REFERRAL, "") }
     }
 }
 
@@ -145,6 +147,7 @@ impl From<OpError> for Answer {
             code: code_of(error.kind),
             matched_dn: error.matched_dn.unwrap_or_default(),
             diagnostic: error.diagnostic,
+            referrals: Vec::new(),
         }
     }
 }
@@ -178,18 +181,14 @@ impl From<PasswordsStopped> for Answer {
 
 /// Appends the final response of an operation.
 pub fn result(out: &mut Vec<u8>, id: i32, tag: ResponseTag, answer: &Answer) {
-    response::write_result(out, id, tag, &borrowed(answer), &[]);
+    result_with(out, id, tag, answer, &[]);
 }
 
 /// Appends the final response of an operation with controls.
-pub fn result_with(
-    out: &mut Vec<u8>,
-    id: i32,
-    tag: ResponseTag,
-    answer: &Answer,
-    controls: &[bindery_wire::control::Control<'_>],
-) {
-    response::write_result(out, id, tag, &borrowed(answer), controls);
+pub fn result_with(out: &mut Vec<u8>, id: i32, tag: ResponseTag, answer: &Answer, controls: &[Control<'_>]) {
+    let referrals: Vec<&[u8]> = answer.referrals.iter().map(Vec::as_slice).collect();
+    let result = borrowed(answer).with_referrals((&referrals).into());
+    response::write_result(out, id, tag, &result, controls);
 }
 
 /// Appends an extended response with a value.

@@ -1,12 +1,12 @@
 //! Bind (RFC 4511 4.2, RFC 4513 5.1).
 
 use bindery_directory::{Identity, ReadView};
-use bindery_model::dn::Dn;
 use bindery_wire::request::{Authentication, BindRequest};
 
 use super::super::connection::Connection;
 use super::super::controls::RequestControls;
 use super::super::respond::Answer;
+use super::dn_text;
 use crate::limits;
 
 /// LDAPv3 (RFC 4511 4.2).
@@ -52,29 +52,20 @@ async fn authenticate(
     if password.len() > limits::PASSWORD_BYTES {
         return Err(Answer::invalid_credentials());
     }
-    let dn = Dn::parse(request.name).map_err(Answer::invalid_dn)?;
+    let name = dn_text(request.name)?;
     let view = connection.view(controls).await?;
-    verify(connection, &view, &dn, password).await?.ok_or_else(Answer::invalid_credentials)
+    verify(connection, &view, &name, password).await?.ok_or_else(Answer::invalid_credentials)
 }
 
 /// The identity that this name and password prove.
 pub(super) async fn verify(
     connection: &Connection,
     view: &ReadView,
-    dn: &Dn,
+    name: &str,
     password: &[u8],
 ) -> Result<Option<Identity>, Answer> {
-    // A name that the schema cannot compare is the name of nothing.
-    let Ok(norm) = dn.normalize(view.schema()) else { return Ok(None) };
-    if view.settings().is_admin(&norm) {
-        let stored = view.settings().admin_password();
-        if !stored.is_empty() && connection.server.passwords.verify(vec![stored.to_vec()], password).await? {
-            return Ok(Some(Identity::Admin));
-        }
-    }
-    let found = view.bind_candidates(&norm)?;
-    let (identity, stored) = match found {
-        Some(found) => (Some(Identity::User { dn: found.dn, id: found.id }), found.passwords),
+    let (identity, stored) = match view.bind_target(name)? {
+        Some(target) => (Some(target.identity), target.passwords),
         None => (None, Vec::new()),
     };
     let stored = if stored.is_empty() { vec![NO_PASSWORD.to_vec()] } else { stored };

@@ -1,11 +1,11 @@
 //! Compare (RFC 4511 4.10).
 
-use bindery_model::dn::Dn;
 use bindery_wire::request::CompareRequest;
 
 use super::super::connection::Connection;
 use super::super::controls::RequestControls;
 use super::super::respond::Answer;
+use super::{description_text, dn_text};
 
 /// Whether an entry holds a value.
 pub async fn compare(connection: &mut Connection, request: &CompareRequest<'_>, controls: &RequestControls) -> Answer {
@@ -20,8 +20,9 @@ async fn run(
     request: &CompareRequest<'_>,
     controls: &RequestControls,
 ) -> Result<bool, Answer> {
-    let dn = Dn::parse(request.dn).map_err(Answer::invalid_dn)?;
+    let dn = dn_text(request.dn)?;
     let view = connection.view(controls).await?;
     let assertion = &request.assertion;
-    Ok(view.compare(&connection.identity, &dn, assertion.attribute, assertion.value)?)
+    let description = description_text(assertion.attribute);
+    Ok(view.compare(&dn, &description, assertion.value, &connection.identity)?)
 }

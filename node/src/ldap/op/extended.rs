@@ -59,7 +59,7 @@ async fn password_modify(
     let target = target(connection, &view, request.user)?;
     if let Some(old) = request.old_password {
         check_password_length(old)?;
-        if bind::verify(connection, &view, &target, old).await?.is_none() {
+        if bind::verify(connection, &view, &target.to_string(), old).await?.is_none() {
             return Err(Answer::unwilling("the old password is not right"));
         }
     }
