@@ -1,3 +1,4 @@
 //! Skeleton.
 
 pub mod ldif;
+pub mod password;
