@@ -1,4 +1,5 @@
 //! Skeleton.
 
+pub mod filter;
 pub mod ldif;
 pub mod password;
