@@ -337,9 +337,9 @@ fn split(number: u64, text: &[u8]) -> Result<Line<'_>, LdifError> {
     Ok(Line { number, description, value })
 }
 
-/// RFC 4512 2.5, and "_", which other servers accept in names.
+/// RFC 4512 2.5, and "_" and "=", which other servers accept in names and options.
 fn description(number: u64, text: &[u8]) -> Result<&str, LdifError> {
-    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b';' | b'_');
+    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b';' | b'_' | b'=');
     match std::str::from_utf8(text) {
         Ok(description) if !text.is_empty() && text[0] != b';' && text.iter().all(allowed) => Ok(description),
         _ => Err(LdifError::new(number, LdifErrorKind::InvalidDescription(quoted(text)))),
