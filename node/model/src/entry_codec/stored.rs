@@ -130,6 +130,18 @@ impl<'a> StoredEntry<'a> {
         self.attribute(id).flat_map(|attribute| attribute.values())
     }
 
+    /// Whether `visit` returns true for some attribute whose type `wanted` picks; attributes are taken apart only
+    /// when they are picked.
+    pub fn any_attribute(
+        &self,
+        wanted: impl Fn(AttrId) -> bool,
+        mut visit: impl FnMut(StoredAttribute<'a>) -> bool,
+    ) -> bool {
+        self.rows().filter(|row| wanted(row.0)).any(|(id, offset, length)| {
+            StoredAttribute::new(id, &self.body[offset..offset + length]).is_some_and(&mut visit)
+        })
+    }
+
     /// Whether there is an attribute of exactly this type.
     pub fn has(&self, id: AttrId) -> bool {
         self.rows().any(|row| row.0 == id)
@@ -230,7 +242,7 @@ impl<'a> StoredAttribute<'a> {
     }
 
     /// The options: lower case, sorted.
-    pub fn options(&self) -> impl Iterator<Item = &'a str> {
+    pub fn options(&self) -> impl Iterator<Item = &'a str> + Clone + use<'a> {
         self.description().split(';').skip(1)
     }
 
