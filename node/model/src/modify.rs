@@ -90,12 +90,7 @@ pub fn apply_system_modifications(
     apply(entry, modifications, schema, false)
 }
 
-fn apply(
-    entry: &mut Entry,
-    modifications: &[Modification],
-    schema: &Schema,
-    by_user: bool,
-) -> Result<(), ModifyError> {
+fn apply(entry: &mut Entry, modifications: &[Modification], schema: &Schema, by_user: bool) -> Result<(), ModifyError> {
     let mut changed = entry.clone();
     for modification in modifications {
         let id = modification.description.id;

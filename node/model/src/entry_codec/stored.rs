@@ -170,8 +170,7 @@ impl<'a> StoredEntry<'a> {
             return Err(CodecError::TooLarge { bytes });
         }
         let rows = self.table.len() / ROW_BYTES;
-        let counts =
-            [self.user_rows, rows - self.user_rows, self.user_bytes, self.body.len() - self.user_bytes];
+        let counts = [self.user_rows, rows - self.user_rows, self.user_bytes, self.body.len() - self.user_bytes];
         let mut out = Vec::with_capacity(bytes);
         put_head(&mut out, parent, rdn, counts);
         out.extend_from_slice(self.table);
@@ -195,7 +194,8 @@ impl<'a> StoredEntry<'a> {
                 return Err(CodecError::Malformed("an attribute has no value"));
             }
             while !rest.is_empty() {
-                (_, rest) = ber::take(rest, OCTET_STRING).ok_or(CodecError::Malformed("a value is not an OCTET STRING"))?;
+                (_, rest) =
+                    ber::take(rest, OCTET_STRING).ok_or(CodecError::Malformed("a value is not an OCTET STRING"))?;
             }
         }
         Ok(())

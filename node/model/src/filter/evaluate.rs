@@ -105,9 +105,7 @@ fn matches(assertion: &Assertion, value: &[u8], schema: &Schema, scratch: &mut V
     scratch.clear();
     match assertion {
         Assertion::Present => true,
-        Assertion::Equality { rule, key } => {
-            rule.normalize_into(value, schema, scratch).is_ok() && scratch == key
-        }
+        Assertion::Equality { rule, key } => rule.normalize_into(value, schema, scratch).is_ok() && scratch == key,
         Assertion::ObjectClass { class } => {
             schema.object_class_id(value).is_some_and(|own| schema.is_subclass(own, *class))
         }
@@ -134,10 +132,13 @@ fn sounds_like(own: &[Vec<u8>], words: &[Vec<u8>]) -> bool {
 
 impl EntryValues for StoredEntry<'_> {
     fn any_value(&self, test: &AttributeTest, visit: &mut dyn FnMut(AttrId, &[u8]) -> bool) -> bool {
-        self.any_attribute(|id| test.has_id(id), |attribute| {
-            (test.options.is_empty() || test.has_options(attribute.options()))
-                && attribute.values().any(|value| visit(attribute.id(), value))
-        })
+        self.any_attribute(
+            |id| test.has_id(id),
+            |attribute| {
+                (test.options.is_empty() || test.has_options(attribute.options()))
+                    && attribute.values().any(|value| visit(attribute.id(), value))
+            },
+        )
     }
 }
 

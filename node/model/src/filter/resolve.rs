@@ -16,7 +16,10 @@ pub enum ResolvedFilter {
     /// An item that is Undefined for every entry: the attribute or the rule is unknown, the attribute has no
     /// such rule, or the assertion value does not belong to the rule (RFC 4511 4.5.1.7).
     Undefined,
-    Item { attribute: AttributeTest, assertion: Assertion },
+    Item {
+        attribute: AttributeTest,
+        assertion: Assertion,
+    },
 }
 
 /// The attributes that an item looks at.
@@ -37,20 +40,44 @@ pub struct AttributeTest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Assertion {
     Present,
-    Equality { rule: MatchingRule, key: Vec<u8> },
+    Equality {
+        rule: MatchingRule,
+        key: Vec<u8>,
+    },
     /// The value names `class` or a class below it: superclasses are implied (RFC 4512 2.4, 3.3).
-    ObjectClass { class: ObjectClassId },
-    Substrings { rule: MatchingRule, parts: SubstringParts },
+    ObjectClass {
+        class: ObjectClassId,
+    },
+    Substrings {
+        rule: MatchingRule,
+        parts: SubstringParts,
+    },
     /// `key` is [`MatchingRule::ordering_key`]'s.
-    GreaterOrEqual { rule: MatchingRule, key: Vec<u8> },
+    GreaterOrEqual {
+        rule: MatchingRule,
+        key: Vec<u8>,
+    },
     /// `key` is [`MatchingRule::ordering_key`]'s.
-    LessOrEqual { rule: MatchingRule, key: Vec<u8> },
+    LessOrEqual {
+        rule: MatchingRule,
+        key: Vec<u8>,
+    },
     /// By an ordering rule in an extensible item. `key` is [`MatchingRule::ordering_key`]'s.
-    Less { rule: MatchingRule, key: Vec<u8> },
+    Less {
+        rule: MatchingRule,
+        key: Vec<u8>,
+    },
     /// The value has all of `words` ([`MatchingRule::approx_key`]), or equals `key`.
-    Approx { rule: MatchingRule, words: Vec<Vec<u8>>, key: Vec<u8> },
+    Approx {
+        rule: MatchingRule,
+        words: Vec<Vec<u8>>,
+        key: Vec<u8>,
+    },
     /// By a rule that has no keys: those of bits.
-    Rule { rule: MatchingRule, value: Vec<u8> },
+    Rule {
+        rule: MatchingRule,
+        value: Vec<u8>,
+    },
 }
 
 /// The parts of a substring assertion, in the forms of the rule.
@@ -77,12 +104,10 @@ impl Filter {
             Self::And(list) => return ResolvedFilter::And(members(list)),
             Self::Or(list) => return ResolvedFilter::Or(members(list)),
             Self::Not(negated) => return ResolvedFilter::Not(Box::new(negated.resolve_at(schema, depth + 1))),
-            Self::Present { description } => {
-                attribute(description, schema).map(|(test, _)| (test, Assertion::Present))
+            Self::Present { description } => attribute(description, schema).map(|(test, _)| (test, Assertion::Present)),
+            Self::Equality { description, value } => {
+                with(description, schema, |attribute| equality(attribute, attribute.equality?, value, schema))
             }
-            Self::Equality { description, value } => with(description, schema, |attribute| {
-                equality(attribute, attribute.equality?, value, schema)
-            }),
             Self::Substrings { description, initial, any, last } => with(description, schema, |attribute| {
                 let any = any.iter().map(Vec::as_slice);
                 substrings(attribute.substring?, initial.as_deref(), any, last.as_deref(), schema)
@@ -95,9 +120,9 @@ impl Filter {
                 let (rule, key) = ordering(attribute.ordering?, value, schema)?;
                 Some(Assertion::LessOrEqual { rule, key })
             }),
-            Self::Approx { description, value } => with(description, schema, |attribute| {
-                approx(attribute, attribute.equality?, value, schema)
-            }),
+            Self::Approx { description, value } => {
+                with(description, schema, |attribute| approx(attribute, attribute.equality?, value, schema))
+            }
             Self::Extensible { rule, description, value, dn_attributes } => {
                 extensible(rule.as_deref(), description.as_deref(), value, *dn_attributes, schema)
             }
