@@ -99,9 +99,8 @@ fn unknown_attribute_numbers_are_refused() {
 #[test]
 fn every_cut_is_found() {
     let schema = Schema::shipped();
-    let entry = Entry {
-        attributes: vec![attribute(&schema, "cn", &[b"a", b"b"]), attribute(&schema, "entryUUID", &[b"x"])],
-    };
+    let entry =
+        Entry { attributes: vec![attribute(&schema, "cn", &[b"a", b"b"]), attribute(&schema, "entryUUID", &[b"x"])] };
     let bytes = encode(7, "cn=a", &entry, &schema).unwrap();
     for end in 0..bytes.len() {
         assert!(StoredEntry::parse(&bytes[..end]).is_err(), "cut at {end}");

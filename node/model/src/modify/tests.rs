@@ -99,10 +99,7 @@ fn t17_ordered_and_atomic() {
     ];
     apply_modifications(&mut changed, &modifications, schema).unwrap();
     assert_eq!(values(schema, &changed, "description"), ["y"]);
-    let failing = [
-        modification(schema, Add, "description", &["y1", "y2"]),
-        modification(schema, Delete, "title", &[]),
-    ];
+    let failing = [modification(schema, Add, "description", &["y1", "y2"]), modification(schema, Delete, "title", &[])];
     assert!(apply_modifications(&mut changed, &failing, schema).is_err());
     assert_eq!(values(schema, &changed, "description"), ["y"]);
 }
@@ -111,8 +108,7 @@ fn t17_ordered_and_atomic() {
 fn t16_delete_and_add_of_the_same_value() {
     let schema = &schema();
     let mut changed = entry(schema, &[("mail", "a@x")]);
-    let modifications =
-        [modification(schema, Delete, "mail", &["a@x"]), modification(schema, Add, "mail", &["A@x"])];
+    let modifications = [modification(schema, Delete, "mail", &["a@x"]), modification(schema, Add, "mail", &["A@x"])];
     apply_modifications(&mut changed, &modifications, schema).unwrap();
     assert_eq!(values(schema, &changed, "mail"), ["A@x"]);
 }
@@ -145,10 +141,7 @@ fn t10_a_superclass_value_comes_and_goes() {
     let mut changed = entry(schema, &[("objectClass", "inetOrgPerson"), ("cn", "a"), ("sn", "b")]);
     let before = changed.clone();
     let absent = [modification(schema, Delete, "objectClass", &["person"])];
-    assert!(matches!(
-        apply_modifications(&mut changed, &absent, schema),
-        Err(ModifyError::NoSuchValue { .. })
-    ));
+    assert!(matches!(apply_modifications(&mut changed, &absent, schema), Err(ModifyError::NoSuchValue { .. })));
     apply_modifications(&mut changed, &[modification(schema, Add, "objectClass", &["person"])], schema).unwrap();
     // By OID: one class, whichever way it is spelled.
     apply_modifications(&mut changed, &[modification(schema, Delete, "objectClass", &["2.5.6.6"])], schema).unwrap();
@@ -174,10 +167,7 @@ fn no_user_modification() {
     let schema = &schema();
     let mut changed = entry(schema, &[("cn", "a")]);
     let stamp = [modification(schema, Replace, "createTimestamp", &["20250101000000Z"])];
-    assert!(matches!(
-        apply_modifications(&mut changed, &stamp, schema),
-        Err(ModifyError::NoUserModification { .. })
-    ));
+    assert!(matches!(apply_modifications(&mut changed, &stamp, schema), Err(ModifyError::NoUserModification { .. })));
     apply_system_modifications(&mut changed, &stamp, schema).unwrap();
     assert_eq!(values(schema, &changed, "createTimestamp"), ["20250101000000Z"]);
 }
