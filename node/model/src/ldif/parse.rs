@@ -9,6 +9,7 @@ use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 
 use super::error::{LdifError, LdifErrorKind};
 use super::reader::RawRecord;
+use crate::modify::ModOp;
 
 /// Standard base64; bits left over in the last character are ignored, as other servers do.
 const BASE64: GeneralPurpose =
@@ -85,14 +86,6 @@ pub struct ModSpec<'a> {
     pub op: ModOp,
     pub description: &'a str,
     pub values: Vec<Cow<'a, [u8]>>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ModOp {
-    Add,
-    Delete,
-    Replace,
-    Increment,
 }
 
 /// A logical line, split at its colon.
