@@ -56,7 +56,7 @@ impl<'a> Cursor<'a> {
 
     /// Moves to the first key >= `key`.
     pub fn seek(&mut self, key: &[u8]) -> Result<bool, StoreError> {
-        if !self.to_leaf(Towards::Key(key))? {
+        if !self.walk_to_leaf(Towards::Key(key))? {
             return Ok(false);
         }
         self.index = match Node::new(&self.leaf).search(key) {
@@ -67,7 +67,7 @@ impl<'a> Cursor<'a> {
 
     /// Moves to the last key < `key`.
     pub fn seek_last_before(&mut self, key: &[u8]) -> Result<bool, StoreError> {
-        if !self.to_leaf(Towards::Key(key))? {
+        if !self.walk_to_leaf(Towards::Key(key))? {
             return Ok(false);
         }
         self.index = match Node::new(&self.leaf).search(key) {
@@ -78,7 +78,7 @@ impl<'a> Cursor<'a> {
 
     /// Moves to the first key.
     pub fn seek_first(&mut self) -> Result<bool, StoreError> {
-        if !self.to_leaf(Towards::First)? {
+        if !self.walk_to_leaf(Towards::First)? {
             return Ok(false);
         }
         self.index = 0;
@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
 
     /// Moves to the last key.
     pub fn seek_last(&mut self) -> Result<bool, StoreError> {
-        if !self.to_leaf(Towards::Last)? {
+        if !self.walk_to_leaf(Towards::Last)? {
             return Ok(false);
         }
         self.index = Node::new(&self.leaf).count();
@@ -179,7 +179,7 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
-    fn to_leaf(&mut self, towards: Towards<'_>) -> Result<bool, StoreError> {
+    fn walk_to_leaf(&mut self, towards: Towards<'_>) -> Result<bool, StoreError> {
         self.valid = false;
         self.path.clear();
         let Some(root) = self.root else { return Ok(false) };

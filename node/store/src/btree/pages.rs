@@ -75,7 +75,7 @@ impl TxnPages {
             self.cache().give_back(owned);
             return Err(error);
         }
-        let copy = self.place(pointer.order, owned, |bytes, copy| page::restamp(bytes, copy))?;
+        let copy = self.place(pointer.order, owned, page::restamp)?;
         self.freed.push(pointer);
         Ok(copy)
     }
