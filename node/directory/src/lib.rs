@@ -1,1 +1,21 @@
-//! Skeleton.
+//! The directory: a tree of entries with its schema, indexes, settings and access rules, kept in one
+//! store file and changed only by applying log entries in order.
+//!
+//! Synchronous. It knows no socket, no clock, no source of randomness and no Raft: what apply needs of
+//! time and randomness travels in the log entry (see `DESIGN.md` beside this crate's manifest).
+
+pub mod command;
+mod directory;
+mod dit;
+mod error;
+mod identity;
+pub mod index;
+mod settings;
+mod tables;
+mod view;
+
+pub use directory::{Applied, Directory, DirectoryOptions};
+pub use error::{DirectoryError, OpError, OpErrorKind};
+pub use identity::Identity;
+pub use settings::{NamingContext, Settings};
+pub use view::ReadView;
