@@ -1,1 +1,2 @@
-//! Skeleton.
+//! The directory.
+pub mod index;

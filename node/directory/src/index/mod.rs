@@ -1,0 +1,5 @@
+//! Indexes: which keys an entry has, and which entries a key has.
+
+pub mod container;
+pub mod idset;
+pub mod posting;
