@@ -291,7 +291,7 @@ impl Container {
                 own.extend_from_slice(values);
                 return values.len();
             }
-            own => own.or(&Container::Array(values.to_vec())),
+            _ => self.or(&Container::Array(values.to_vec())),
         };
         *self = grown.normalised();
         self.len() - before
