@@ -1,5 +1,9 @@
 //! Indexes: which keys an entry has, and which entries a key has.
 
+pub mod config;
+pub mod container;
 mod definition;
+pub mod idset;
+pub mod posting;
 
 pub use definition::{Index, Indexes};
