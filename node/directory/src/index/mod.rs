@@ -3,7 +3,9 @@
 pub mod config;
 pub mod container;
 mod definition;
+mod grams;
 pub mod idset;
+pub mod keys;
 pub mod posting;
 
 pub use definition::{Index, Indexes};

@@ -1,0 +1,155 @@
+//! From an entry and an index to the keys under which the entry stands, and from assertion values to the same
+//! keys. Whatever writes an index and whatever reads it meet here.
+
+use super::config::IndexTypes;
+use super::grams;
+use super::posting::{Kind, write_record_key};
+use super::{Index, Indexes};
+use bindery_model::entry::Entry;
+use bindery_model::matching::MatchingRule;
+use bindery_model::schema::{AttrId, AttributeType, Schema};
+use std::collections::BTreeSet;
+
+/// Keys of one entry in one index tree, ascending.
+pub type Keys = BTreeSet<Vec<u8>>;
+
+/// The keys of `entry` in the tree of `index`, for those of `types` that its attribute's rules allow.
+///
+/// A value that its rule cannot normalise has no key: it matches nothing.
+pub fn entry_keys(index: &Index, types: IndexTypes, entry: &Entry, schema: &Schema) -> Keys {
+    let mut keys = Keys::new();
+    let Some(attribute) = schema.attribute_by_id(index.attribute) else {
+        return keys;
+    };
+    let subtypes = schema.subtypes(index.attribute);
+    let class_chain = is_object_class(attribute);
+    for own in &entry.attributes {
+        let id = own.description.id;
+        if id != index.attribute && !subtypes.contains(&id) {
+            continue;
+        }
+        for value in &own.values {
+            value_keys(attribute, types, value, schema, &mut keys);
+            if class_chain && types.has(IndexTypes::EQUALITY) {
+                superclass_keys(attribute, value, schema, &mut keys);
+            }
+        }
+    }
+    keys
+}
+
+/// Keys to remove and keys to add when an entry changes from `old` to `new`; `None` stands for no entry.
+pub fn changed_keys(
+    index: &Index,
+    types: IndexTypes,
+    old: Option<&Entry>,
+    new: Option<&Entry>,
+    schema: &Schema,
+) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    let keys = |entry: Option<&Entry>| {
+        entry.map_or_else(Keys::new, |entry| entry_keys(index, types, entry, schema))
+    };
+    let (old, new) = (keys(old), keys(new));
+    (old.difference(&new).cloned().collect(), new.difference(&old).cloned().collect())
+}
+
+/// Whether an entry that changes only in `attributes` can change its keys in `index`.
+pub fn concerns(index: &Index, attributes: &[AttrId], schema: &Schema) -> bool {
+    let subtypes = schema.subtypes(index.attribute);
+    attributes.iter().any(|id| *id == index.attribute || subtypes.contains(id))
+}
+
+/// Every index that is kept up, with the types to write.
+pub fn maintained(indexes: &Indexes) -> impl Iterator<Item = (&Index, IndexTypes)> {
+    indexes.iter().map(|index| (index, index.maintained())).filter(|(_, types)| !types.is_empty())
+}
+
+/// The types of `types` that can be kept for `attribute`: a type without its matching rule indexes nothing.
+pub fn supported(attribute: &AttributeType, types: IndexTypes) -> IndexTypes {
+    let mut out = types;
+    if attribute.equality.is_none() {
+        out = out.without(IndexTypes::EQUALITY).without(IndexTypes::APPROX);
+    }
+    if attribute.substring.is_none() {
+        out = out.without(IndexTypes::SUBSTRING);
+    }
+    if attribute.ordering.is_none() {
+        out = out.without(IndexTypes::ORDERING);
+    }
+    out
+}
+
+/// The kind of index tree keys that `(attr>=value)` walks: an equality index sorts as the ordering rule does
+/// where both rules make the same keys, and then needs no second copy of every value.
+pub fn ordering_kind(attribute: &AttributeType) -> Kind {
+    match (&attribute.equality, &attribute.ordering) {
+        (Some(equality), Some(ordering)) if equality.sorts_as(ordering) => Kind::Equality,
+        _ => Kind::Ordering,
+    }
+}
+
+fn is_object_class(attribute: &AttributeType) -> bool {
+    attribute.oid == OBJECT_CLASS_OID
+}
+
+/// RFC 4512 3.3: objectClass.
+const OBJECT_CLASS_OID: &str = "2.5.4.0";
+
+fn insert(keys: &mut Keys, kind: Kind, value: &[u8]) {
+    let mut key = Vec::new();
+    write_record_key(kind, value, &mut key);
+    keys.insert(key);
+}
+
+fn value_keys(
+    attribute: &AttributeType,
+    types: IndexTypes,
+    value: &[u8],
+    schema: &Schema,
+    keys: &mut Keys,
+) {
+    let types = supported(attribute, types);
+    if types.has(IndexTypes::PRESENCE) {
+        insert(keys, Kind::Presence, &[]);
+    }
+    let normal = |rule: &Option<MatchingRule>| {
+        rule.as_ref().and_then(|rule| rule.normalize(value, schema).ok())
+    };
+    let ordering = ordering_kind(attribute);
+    if (types.has(IndexTypes::EQUALITY)
+        || types.has(IndexTypes::ORDERING) && ordering == Kind::Equality)
+        && let Some(normal) = normal(&attribute.equality)
+    {
+        insert(keys, Kind::Equality, &normal);
+    }
+    if types.has(IndexTypes::ORDERING)
+        && ordering == Kind::Ordering
+        && let Some(rule) = &attribute.ordering
+        && let Ok(key) = rule.ordering_key(value)
+    {
+        insert(keys, Kind::Ordering, &key);
+    }
+    if types.has(IndexTypes::SUBSTRING)
+        && let Some(normal) = normal(&attribute.substring)
+    {
+        grams::value_keys(&normal, |piece| insert(keys, Kind::Substring, piece));
+    }
+    if types.has(IndexTypes::APPROX)
+        && let Some(rule) = &attribute.equality
+    {
+        for word in rule.approx_key(value) {
+            insert(keys, Kind::Approx, &word);
+        }
+    }
+}
+
+/// An entry belongs to the superclasses of its classes whether they are listed or not (RFC 4512 2.4.2, 3.3).
+fn superclass_keys(attribute: &AttributeType, value: &[u8], schema: &Schema, keys: &mut Keys) {
+    let Some(rule) = &attribute.equality else { return };
+    let Some(name) = std::str::from_utf8(value).ok() else { return };
+    for superior in schema.superclass_oids(name) {
+        if let Ok(normal) = rule.normalize(superior.as_bytes(), schema) {
+            insert(keys, Kind::Equality, &normal);
+        }
+    }
+}
