@@ -295,10 +295,10 @@ pub struct AddBlock {
     pub mode: i32,
 }
 
-/// One definition of the schema, in the order that gives it its id.
+/// One definition of the schema.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct SchemaDefinition {
-    /// What it defines, as the schema's own numbering says.
+    /// What it defines: 1 an attribute type, 2 an object class.
     #[prost(uint32, tag = "1")]
     pub kind: u32,
     /// RFC 4512 text.
@@ -306,7 +306,7 @@ pub struct SchemaDefinition {
     pub text: String,
     /// Its id within its kind.
     #[prost(uint32, tag = "3")]
-    pub ordinal: u32,
+    pub number: u32,
 }
 
 /// Founds the directory. Carries the whole schema, so that nodes of different versions agree on it.

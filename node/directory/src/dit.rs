@@ -7,8 +7,9 @@ use crate::tables::{self, DN, ID2ENTRY, PARENT, ParentRecord, ROOT_ID};
 use bindery_model::dn::NormDn;
 use bindery_model::entry_codec::StoredEntry;
 
-/// Levels of a DIT: a bound for every walk towards the root, so that a damaged store cannot loop.
-pub const DEPTH_MAX: usize = 256;
+/// Levels of a DIT: a bound for every walk towards the root, so that a damaged store cannot loop. Far above the
+/// depth at which moving a subtree is refused.
+pub const DEPTH_MAX: usize = 100_000;
 
 /// Where a name leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,12 +63,50 @@ pub fn child(
     parent: u64,
     rdn: &[u8],
 ) -> Result<Option<u64>, DirectoryError> {
-    let key = tables::dn_key(parent, rdn);
-    match records.record(DN, &key, tables::parse_u64)? {
+    id_at(records, &tables::dn_key(parent, rdn))
+}
+
+/// The id behind a key of the tree of names.
+pub fn id_at(records: &impl Records, key: &[u8]) -> Result<Option<u64>, DirectoryError> {
+    match records.record(DN, key, tables::parse_u64)? {
         None => Ok(None),
         Some(Some(id)) => Ok(Some(id)),
         Some(None) => Err(DirectoryError::inconsistent("a value of the name tree is no id")),
     }
+}
+
+/// The first child of `parent` in the order of the tree of names, with its key there.
+pub fn first_child(
+    records: &impl Records,
+    parent: u64,
+) -> Result<Option<(Vec<u8>, u64)>, DirectoryError> {
+    let prefix = tables::dn_prefix(parent);
+    let mut cursor = records.records(DN);
+    if !cursor.seek(&prefix)? || !cursor.key().starts_with(&prefix) {
+        return Ok(None);
+    }
+    let id = tables::parse_u64(cursor.value())
+        .ok_or_else(|| DirectoryError::inconsistent("a value of the name tree is no id"))?;
+    Ok(Some((cursor.key().to_vec(), id)))
+}
+
+/// Levels above `id`, 1 for a naming context; `None` when there are more than `limit`.
+pub fn depth(
+    records: &impl Records,
+    id: u64,
+    limit: usize,
+) -> Result<Option<usize>, DirectoryError> {
+    let mut at = id;
+    for depth in 0..=limit {
+        if at == ROOT_ID {
+            return Ok(Some(depth));
+        }
+        at = match parent_record(records, at)? {
+            Some(record) => record.parent,
+            None => return Err(DirectoryError::inconsistent(format!("entry {at} has no parent record"))),
+        };
+    }
+    Ok(None)
 }
 
 /// Parent and number of children of `id`; `None` when there is no such entry.

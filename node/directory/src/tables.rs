@@ -131,9 +131,12 @@ pub fn membership_prefix() -> &'static [u8] {
     META_MEMBERSHIP_PREFIX
 }
 
-/// Key in [`META`] of the schema definition with this ordinal.
-pub fn schema_key(ordinal: u32) -> Vec<u8> {
-    with_suffix(META_SCHEMA_PREFIX, &ordinal.to_be_bytes())
+/// Key in [`META`] of the schema definition of this kind with this number.
+pub fn schema_key(kind: u32, number: u32) -> Vec<u8> {
+    let mut suffix = [0; 8];
+    suffix[..4].copy_from_slice(&kind.to_be_bytes());
+    suffix[4..].copy_from_slice(&number.to_be_bytes());
+    with_suffix(META_SCHEMA_PREFIX, &suffix)
 }
 
 /// The first bytes of every schema key.

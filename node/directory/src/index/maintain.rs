@@ -6,10 +6,10 @@
 
 use super::config::IndexTypes;
 use super::posting;
-use super::{Indexes, keys};
+use super::{Index, Indexes, keys};
 use crate::error::DirectoryError;
-use bindery_model::entry::Entry;
-use bindery_model::schema::Schema;
+use bindery_model::entry::{Attribute, Entry};
+use bindery_model::schema::{AttrId, Schema};
 use bindery_store::{TreeId, WriteTxn};
 
 /// Above this many gathered bytes the changes are written although the batch goes on: they are sorted in
@@ -36,6 +36,41 @@ impl Deltas {
         let key_start = self.keys.len();
         self.keys.extend_from_slice(key);
         self.list.push(Delta { tree: tree.0, key_start, key_len: key.len() as u32, add, id });
+    }
+
+    /// Gathers the changes of every index that is kept up, when entry `id` changes from `old` to `new`; `None`
+    /// stands for no entry.
+    pub(crate) fn change(
+        &mut self,
+        indexes: &Indexes,
+        schema: &Schema,
+        id: u64,
+        old: Option<&Entry>,
+        new: Option<&Entry>,
+    ) {
+        let changed = match (old, new) {
+            (Some(old), Some(new)) => Some(changed_attributes(old, new)),
+            _ => None,
+        };
+        for (index, types) in keys::maintained(indexes) {
+            if changed.as_ref().is_some_and(|changed| !keys::concerns(index, changed, schema)) {
+                continue;
+            }
+            let (removed, added) = keys::changed_keys(index, types, old, new, schema);
+            for key in &removed {
+                self.push(index.tree, key, id, false);
+            }
+            for key in &added {
+                self.push(index.tree, key, id, true);
+            }
+        }
+    }
+
+    /// Gathers the keys of an entry that an index being built has come to.
+    pub(crate) fn build(&mut self, index: &Index, types: IndexTypes, schema: &Schema, id: u64, entry: &Entry) {
+        for key in keys::entry_keys(index, types, entry, schema) {
+            self.push(index.tree, &key, id, true);
+        }
     }
 
     /// Whether it is time to write them.
@@ -73,4 +108,19 @@ impl Deltas {
         }
         Ok(())
     }
+}
+
+/// The attribute types whose values differ.
+fn changed_attributes(old: &Entry, new: &Entry) -> Vec<AttrId> {
+    let differs = |a: &Entry, b: &Entry| -> Vec<AttrId> {
+        let changed = |attribute: &&Attribute| {
+            b.get(&attribute.description).is_none_or(|other| other.values != attribute.values)
+        };
+        a.attributes.iter().filter(changed).map(|attribute| attribute.description.id).collect()
+    };
+    let mut changed = differs(old, new);
+    changed.extend(differs(new, old));
+    changed.sort_unstable_by_key(|id| id.0);
+    changed.dedup();
+    changed
 }

@@ -6,6 +6,7 @@ mod definition;
 mod grams;
 pub mod idset;
 pub mod keys;
+pub(crate) mod maintain;
 pub mod posting;
 
 pub use definition::{Index, Indexes};
