@@ -145,6 +145,14 @@ pub enum DirectoryError {
         /// Index of the last entry applied.
         applied: u64,
     },
+    /// The log raises the feature level above what this version can apply: it must be replaced by a newer one.
+    #[error("the log needs feature level {needed}, this version knows {known}")]
+    FeatureLevel {
+        /// Level in the log.
+        needed: u32,
+        /// Highest level of this version.
+        known: u32,
+    },
     /// A snapshot stream is damaged or not whole.
     #[error("snapshot: {0}")]
     Snapshot(String),
@@ -174,13 +182,17 @@ impl From<DirectoryError> for OpError {
 /// How applying one command stops early: refused (nothing changed), or the store failed.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    Refused(OpError),
+    Refused {
+        error: OpError,
+        /// For a block: which of its entries.
+        entry: Option<u32>,
+    },
     Failed(DirectoryError),
 }
 
 impl From<OpError> for Stop {
     fn from(error: OpError) -> Stop {
-        Stop::Refused(error)
+        Stop::Refused { error, entry: None }
     }
 }
 
@@ -199,7 +211,7 @@ impl From<StoreError> for Stop {
 impl From<Stop> for OpError {
     fn from(stop: Stop) -> OpError {
         match stop {
-            Stop::Refused(error) => error,
+            Stop::Refused { error, .. } => error,
             Stop::Failed(error) => error.into(),
         }
     }

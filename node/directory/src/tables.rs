@@ -3,7 +3,8 @@
 //!
 //! All integers are big-endian, so that byte order is number order.
 
-use bindery_store::TreeId;
+use crate::index::posting::Records;
+use bindery_store::{StoreError, TreeId};
 
 /// Directory-wide records: see the `META_*` keys.
 pub const META: TreeId = TreeId(0);
@@ -23,6 +24,8 @@ pub const FIRST_ENTRY_ID: u64 = 1;
 
 /// Log position of the last applied entry: [`LogPosition`](crate::command::LogPosition) as 24 bytes.
 pub const META_APPLIED: &[u8] = b"applied";
+/// The replicated feature level, u32.
+pub const META_FEATURE: &[u8] = b"feature-level";
 /// Version of the layout of this file, u32.
 pub const META_FORMAT: &[u8] = b"format";
 /// The id that the next added entry gets, u64.
@@ -146,6 +149,22 @@ pub fn index_key(tree: TreeId) -> Vec<u8> {
 /// The first bytes of every index definition key.
 pub fn index_prefix() -> &'static [u8] {
     META_INDEX_PREFIX
+}
+
+/// The keys of `tree` that begin with `prefix`, in order. For [`META`] only: its groups are small.
+pub fn keys_with_prefix(
+    records: &impl Records,
+    tree: TreeId,
+    prefix: &[u8],
+) -> Result<Vec<Vec<u8>>, StoreError> {
+    let mut keys = Vec::new();
+    let mut cursor = records.records(tree);
+    let mut found = cursor.seek(prefix)?;
+    while found && cursor.key().starts_with(prefix) {
+        keys.push(cursor.key().to_vec());
+        found = cursor.next()?;
+    }
+    Ok(keys)
 }
 
 fn with_suffix(prefix: &[u8], suffix: &[u8]) -> Vec<u8> {
