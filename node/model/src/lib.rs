@@ -9,8 +9,12 @@
 
 pub mod dn;
 pub mod entry;
+pub mod entry_codec;
 mod error;
+pub mod filter;
+pub mod ldif;
 pub mod matching;
+pub mod password;
 pub mod prep;
 pub mod schema;
 pub mod syntax;
