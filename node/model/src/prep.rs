@@ -1,0 +1,1 @@
+//! String preparation (RFC 4518).
