@@ -1,11 +1,11 @@
 //! Keys of a substring index.
 //!
-//! A normalised value of the characters `c1 … cn` has
+//! A value in substring form (RFC 4518 2.6.1: text has a space at either end) of the characters `c1 … cn` has
 //!
 //! ```text
-//! ^ c1 c2 c3 c4      its beginning, up to four characters
-//! $ cn cn-1 cn-2     its end, backwards, up to three characters
-//! = ci ci+1 ci+2     every three characters in a row
+//! ^ c1 c2 c3 c4        its beginning, up to four characters, without the first space
+//! $ cn cn-1 cn-2 cn-3  its end, backwards, up to four characters
+//! = ci ci+1 ci+2       every three characters in a row
 //! ```
 //!
 //! so that a beginning or an end that is shorter than its key is a prefix of keys. A value of more than
@@ -17,7 +17,9 @@ pub const LONG_VALUE: usize = 2048;
 
 /// Characters of a beginning: what people type before they look at the answers.
 const INITIAL: usize = 4;
-/// Characters of an end, and of an inner piece.
+/// Characters of an end, one of them the space at the end of every text.
+const FINAL: usize = 4;
+/// Characters of an inner piece.
 const GRAM: usize = 3;
 
 /// Inner pieces looked up for one assertion: more do not narrow the result, and each is a read.
@@ -67,7 +69,15 @@ fn tagged<'a>(tag: u8, characters: impl Iterator<Item = &'a &'a [u8]>) -> Vec<u8
     key
 }
 
-/// Calls `emit` with each key of a normalised value; a key may come twice.
+/// The characters that a beginning is known by: the space before every text says nothing.
+fn beginning<'a, 'b>(characters: &'b [&'a [u8]]) -> &'b [&'a [u8]] {
+    match characters.split_first() {
+        Some((first, rest)) if *first == b" " => rest,
+        _ => characters,
+    }
+}
+
+/// Calls `emit` with each key of a value in substring form; a key may come twice.
 pub fn value_keys(normalised: &[u8], mut emit: impl FnMut(&[u8])) {
     let characters = characters(normalised);
     if characters.len() > LONG_VALUE {
@@ -76,8 +86,8 @@ pub fn value_keys(normalised: &[u8], mut emit: impl FnMut(&[u8])) {
     if characters.is_empty() {
         return;
     }
-    emit(&tagged(b'^', characters.iter().take(INITIAL)));
-    emit(&tagged(b'$', characters.iter().rev().take(GRAM)));
+    emit(&tagged(b'^', beginning(&characters).iter().take(INITIAL)));
+    emit(&tagged(b'$', characters.iter().rev().take(FINAL)));
     for window in characters.windows(GRAM) {
         emit(&tagged(b'=', window.iter()));
     }
@@ -98,12 +108,13 @@ pub fn demand(initial: Option<&[u8]>, any: &[&[u8]], last: Option<&[u8]>) -> Dem
     let parts = usize::from(initial.is_some()) + any.len() + usize::from(last.is_some());
     let mut exact = parts == 1;
     if let Some(part) = initial.map(characters).filter(|part| !part.is_empty()) {
-        let key = tagged(b'^', part.iter().take(INITIAL));
-        pieces.push(match part.len() {
+        let known = beginning(&part);
+        let key = tagged(b'^', known.iter().take(INITIAL));
+        pieces.push(match known.len() {
             n if n < INITIAL => Piece::Prefixes(vec![key]),
             _ => Piece::Key(key),
         });
-        if part.len() > INITIAL {
+        if known.len() > INITIAL {
             exact = false;
             inner(&part, &mut pieces);
         }
@@ -122,12 +133,12 @@ pub fn demand(initial: Option<&[u8]>, any: &[&[u8]], last: Option<&[u8]>) -> Dem
         }
     }
     if let Some(part) = last.map(characters).filter(|part| !part.is_empty()) {
-        let key = tagged(b'$', part.iter().rev().take(GRAM));
+        let key = tagged(b'$', part.iter().rev().take(FINAL));
         pieces.push(match part.len() {
-            n if n < GRAM => Piece::Prefixes(vec![key]),
+            n if n < FINAL => Piece::Prefixes(vec![key]),
             _ => Piece::Key(key),
         });
-        if part.len() > GRAM {
+        if part.len() > FINAL {
             exact = false;
             inner(&part, &mut pieces);
         }
@@ -140,6 +151,7 @@ pub fn demand(initial: Option<&[u8]>, any: &[&[u8]], last: Option<&[u8]>) -> Dem
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bindery_model::matching::substrings_match;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -162,19 +174,15 @@ mod tests {
     }
 
     fn matches(value: &str, initial: Option<&str>, any: &[&str], last: Option<&str>) -> bool {
-        let Some(mut rest) = value.strip_prefix(initial.unwrap_or("")) else { return false };
-        for part in any {
-            let Some(at) = rest.find(part) else { return false };
-            rest = &rest[at + part.len()..];
-        }
-        rest.ends_with(last.unwrap_or(""))
+        substrings_match(
+            value.as_bytes(), initial.map(str::as_bytes), any, last.map(str::as_bytes))
     }
 
     #[test]
     fn keys_of_a_short_value() {
         let shown: Vec<String> =
-            keys("größe").into_iter().map(|key| String::from_utf8(key).unwrap()).collect();
-        assert_eq!(shown, ["$eßö", "=grö", "=röß", "=öße", "^größ"]);
+            keys(" größe ").into_iter().map(|key| String::from_utf8(key).unwrap()).collect();
+        assert_eq!(shown, ["$ eßö", "= gr", "=grö", "=röß", "=ße ", "=öße", "^größ"]);
         assert_eq!(keys("a").len(), 2);
         assert!(keys("").is_empty());
         assert_eq!(keys(&"x".repeat(LONG_VALUE + 1)), [LONG_KEY.to_vec()].into());
@@ -191,6 +199,10 @@ mod tests {
         ) {
             prop_assume!(initial.is_some() || last.is_some() || !any.is_empty());
             let any: Vec<&str> = any.iter().map(String::as_str).collect();
+            // The forms of RFC 4518 2.6.1: a space before every value and beginning, after every value and end.
+            let value = format!(" {value} ");
+            let initial = initial.map(|part| format!(" {part}"));
+            let last = last.map(|part| format!("{part} "));
             let bytes: Vec<&[u8]> = any.iter().map(|part| part.as_bytes()).collect();
             let demand = demand(
                 initial.as_deref().map(str::as_bytes), &bytes, last.as_deref().map(str::as_bytes));

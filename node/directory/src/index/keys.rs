@@ -22,7 +22,7 @@ pub fn entry_keys(index: &Index, types: IndexTypes, entry: &Entry, schema: &Sche
         return keys;
     };
     let subtypes = schema.subtypes(index.attribute);
-    let class_chain = is_object_class(attribute);
+    let class_chain = schema.object_class_attribute() == Some(index.attribute);
     for own in &entry.attributes {
         let id = own.description.id;
         if id != index.attribute && !subtypes.contains(&id) {
@@ -70,7 +70,8 @@ pub fn supported(attribute: &AttributeType, types: IndexTypes) -> IndexTypes {
     if attribute.equality.is_none() {
         out = out.without(IndexTypes::EQUALITY).without(IndexTypes::APPROX);
     }
-    if attribute.substring.is_none() {
+    // Parts of an octet string may begin and end within a character; grams are of characters.
+    if matches!(attribute.substring, None | Some(MatchingRule::OctetStringSubstringsMatch)) {
         out = out.without(IndexTypes::SUBSTRING);
     }
     if attribute.ordering.is_none() {
@@ -82,18 +83,25 @@ pub fn supported(attribute: &AttributeType, types: IndexTypes) -> IndexTypes {
 /// The kind of index tree keys that `(attr>=value)` walks: an equality index sorts as the ordering rule does
 /// where both rules make the same keys, and then needs no second copy of every value.
 pub fn ordering_kind(attribute: &AttributeType) -> Kind {
-    match (&attribute.equality, &attribute.ordering) {
-        (Some(equality), Some(ordering)) if equality.sorts_as(ordering) => Kind::Equality,
+    match (attribute.equality, attribute.ordering) {
+        (Some(equality), Some(ordering)) if ORDERED_EQUALITY.contains(&(equality, ordering)) => {
+            Kind::Equality
+        }
         _ => Kind::Ordering,
     }
 }
 
-fn is_object_class(attribute: &AttributeType) -> bool {
-    attribute.oid == OBJECT_CLASS_OID
-}
-
-/// RFC 4512 3.3: objectClass.
-const OBJECT_CLASS_OID: &str = "2.5.4.0";
+/// Pairs of rules of which the equality key is the ordering key. A test compares the keys of every pair.
+const ORDERED_EQUALITY: [(MatchingRule, MatchingRule); 8] = [
+    (MatchingRule::CaseIgnoreMatch, MatchingRule::CaseIgnoreOrderingMatch),
+    (MatchingRule::CaseExactMatch, MatchingRule::CaseExactOrderingMatch),
+    (MatchingRule::NumericStringMatch, MatchingRule::NumericStringOrderingMatch),
+    (MatchingRule::IntegerMatch, MatchingRule::IntegerOrderingMatch),
+    (MatchingRule::OctetStringMatch, MatchingRule::OctetStringOrderingMatch),
+    (MatchingRule::GeneralizedTimeMatch, MatchingRule::GeneralizedTimeOrderingMatch),
+    (MatchingRule::UuidMatch, MatchingRule::UuidOrderingMatch),
+    (MatchingRule::CsnMatch, MatchingRule::CsnOrderingMatch),
+];
 
 fn insert(keys: &mut Keys, kind: Kind, value: &[u8]) {
     let mut key = Vec::new();
@@ -112,43 +120,42 @@ fn value_keys(
     if types.has(IndexTypes::PRESENCE) {
         insert(keys, Kind::Presence, &[]);
     }
-    let normal = |rule: &Option<MatchingRule>| {
-        rule.as_ref().and_then(|rule| rule.normalize(value, schema).ok())
-    };
     let ordering = ordering_kind(attribute);
     if (types.has(IndexTypes::EQUALITY)
         || types.has(IndexTypes::ORDERING) && ordering == Kind::Equality)
-        && let Some(normal) = normal(&attribute.equality)
+        && let Some(Ok(normal)) = attribute.equality.map(|rule| rule.normalize(value, schema))
     {
         insert(keys, Kind::Equality, &normal);
     }
     if types.has(IndexTypes::ORDERING)
         && ordering == Kind::Ordering
-        && let Some(rule) = &attribute.ordering
-        && let Ok(key) = rule.ordering_key(value)
+        && let Some(Ok(key)) = attribute.ordering.map(|rule| rule.ordering_key(value, schema))
     {
         insert(keys, Kind::Ordering, &key);
     }
-    if types.has(IndexTypes::SUBSTRING)
-        && let Some(normal) = normal(&attribute.substring)
-    {
-        grams::value_keys(&normal, |piece| insert(keys, Kind::Substring, piece));
-    }
     if types.has(IndexTypes::APPROX)
-        && let Some(rule) = &attribute.equality
+        && let Some(rule) = attribute.equality
     {
         for word in rule.approx_key(value) {
             insert(keys, Kind::Approx, &word);
         }
+    }    if types.has(IndexTypes::SUBSTRING)
+        && let Some(rule) = attribute.substring
+    {
+        let mut form = Vec::with_capacity(value.len() + 8);
+        if rule.substring_value_into(value, schema, &mut form).is_err() {
+            return;
+        }
+        grams::value_keys(&form, |piece| insert(keys, Kind::Substring, piece));
     }
 }
 
 /// An entry belongs to the superclasses of its classes whether they are listed or not (RFC 4512 2.4.2, 3.3).
 fn superclass_keys(attribute: &AttributeType, value: &[u8], schema: &Schema, keys: &mut Keys) {
-    let Some(rule) = &attribute.equality else { return };
-    let Some(name) = std::str::from_utf8(value).ok() else { return };
-    for superior in schema.superclass_oids(name) {
-        if let Ok(normal) = rule.normalize(superior.as_bytes(), schema) {
+    let Some(rule) = attribute.equality else { return };
+    let Some(class) = schema.object_class(value) else { return };
+    for superior in class.ancestors.iter().filter_map(|id| schema.object_class_by_id(*id)) {
+        if let Ok(normal) = rule.normalize(superior.oid.as_bytes(), schema) {
             insert(keys, Kind::Equality, &normal);
         }
     }

@@ -20,6 +20,7 @@
 
 use super::container::{Container, ContainerError};
 use super::idset::{IdSet, Union, chunk_of, join, low_of};
+use crate::error::DirectoryError;
 use bindery_store::{Cursor, StoreError, TreeId, View, WriteTxn};
 use std::ops::Bound;
 
@@ -64,6 +65,15 @@ pub enum PostingError {
         /// What is wrong with it.
         what: &'static str,
     },
+}
+
+impl From<PostingError> for DirectoryError {
+    fn from(error: PostingError) -> DirectoryError {
+        match error {
+            PostingError::Store(error) => DirectoryError::Store(error),
+            corrupt @ PostingError::Corrupt { .. } => DirectoryError::inconsistent(corrupt.to_string()),
+        }
+    }
 }
 
 fn corrupt(tree: TreeId, what: &'static str) -> PostingError {
