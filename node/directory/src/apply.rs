@@ -4,6 +4,7 @@
 //! so that a refused one leaves nothing behind; an error of the store ends the whole batch, and dropping
 //! the transaction undoes it.
 
+use crate::access::{AccessRules, default_rules};
 use crate::command::{Body, Command, Done, LogEntry, LogPosition, Operation, Reply, Stamp};
 use crate::error::{DirectoryError, OpError, OpErrorKind, Stop};
 use crate::identity::Identity;
@@ -29,6 +30,7 @@ pub(crate) struct Batch {
     pub(crate) schema: Arc<Schema>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) indexes: Arc<Indexes>,
+    pub(crate) access: Arc<AccessRules>,
     pub(crate) state: State,
     pub(crate) deltas: Deltas,
 }
@@ -136,6 +138,14 @@ impl Batch {
             Operation::SetSetting(setting) => op::configure::set_setting(self, &context, setting),
             Operation::FeatureRaise(raise) => op::configure::feature_raise(self, &context, raise),
         }
+    }
+
+    /// Takes over a changed schema, settings or indexes for the commands that follow.
+    pub(crate) fn set_configuration(&mut self, schema: Arc<Schema>, settings: Arc<Settings>, indexes: Arc<Indexes>) {
+        self.access = Arc::new(AccessRules::new(&default_rules(), &schema));
+        self.schema = schema;
+        self.settings = settings;
+        self.indexes = indexes;
     }
 
     fn put_membership(&mut self, position: LogPosition, membership: &Bytes) -> Result<(), DirectoryError> {

@@ -4,13 +4,20 @@
 //! Synchronous. It knows no socket, no clock, no source of randomness and no Raft: what apply needs of
 //! time and randomness travels in the log entry (see `DESIGN.md` beside this crate's manifest).
 
+pub mod access;
+mod apply;
 pub mod command;
 mod directory;
 mod dit;
 mod error;
 mod identity;
 pub mod index;
+mod names;
+pub mod op;
 mod settings;
+mod snapshot;
+mod stamp;
+mod state;
 mod tables;
 mod view;
 
@@ -18,4 +25,5 @@ pub use directory::{Applied, Directory, DirectoryOptions};
 pub use error::{DirectoryError, OpError, OpErrorKind};
 pub use identity::Identity;
 pub use settings::{NamingContext, Settings};
+pub use snapshot::{SnapshotReader, SnapshotWriter};
 pub use view::ReadView;

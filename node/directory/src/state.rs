@@ -25,6 +25,8 @@ pub(crate) struct State {
     pub(crate) next_tree: u32,
     /// Time of the last command.
     pub(crate) time_us: u64,
+    /// Entries renamed or moved so far.
+    pub(crate) renames: u64,
     /// Level up to which commands are accepted.
     pub(crate) feature_level: u32,
     /// Whether a bootstrap command has been applied.
@@ -49,6 +51,7 @@ impl State {
             next_id: number64(records, tables::META_NEXT_ID)?.unwrap_or(FIRST_ENTRY_ID),
             next_tree: number32(records, tables::META_NEXT_TREE)?.unwrap_or(FIRST_INDEX_TREE),
             time_us: number64(records, tables::META_TIME)?.unwrap_or(0),
+            renames: number64(records, tables::META_RENAMES)?.unwrap_or(0),
             feature_level: number32(records, tables::META_FEATURE)?.unwrap_or(1),
             founded: records.record(META, tables::META_SETTINGS, |_| ())?.is_some(),
         })
@@ -63,6 +66,7 @@ impl State {
         txn.put(META, tables::META_NEXT_ID, &self.next_id.to_be_bytes())?;
         txn.put(META, tables::META_NEXT_TREE, &self.next_tree.to_be_bytes())?;
         txn.put(META, tables::META_TIME, &self.time_us.to_be_bytes())?;
+        txn.put(META, tables::META_RENAMES, &self.renames.to_be_bytes())?;
         txn.put(META, tables::META_FEATURE, &self.feature_level.to_be_bytes())?;
         Ok(())
     }

@@ -32,6 +32,8 @@ pub const META_FORMAT: &[u8] = b"format";
 pub const META_NEXT_ID: &[u8] = b"next-id";
 /// The number that the next index tree gets, u32.
 pub const META_NEXT_TREE: &[u8] = b"next-tree";
+/// Number of entries renamed or moved so far, u64.
+pub const META_RENAMES: &[u8] = b"renames";
 /// Time of the last applied command in microseconds since 1970, u64. Never goes back.
 pub const META_TIME: &[u8] = b"time";
 /// The replicated settings, one record: `settings::SettingsRecord`.

@@ -1,6 +1,8 @@
 //! One version of the directory, for reading.
 
+use crate::access::AccessRules;
 use crate::index::Indexes;
+use crate::names::NameCache;
 use crate::settings::Settings;
 use bindery_model::schema::Schema;
 use bindery_store::View;
@@ -14,6 +16,11 @@ pub struct ReadView {
     pub(crate) schema: Arc<Schema>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) indexes: Arc<Indexes>,
+    pub(crate) access: Arc<AccessRules>,
+    /// Names of parents, shared by all versions.
+    pub(crate) names: Arc<NameCache>,
+    /// Renames so far: a name kept for another number may be out of date.
+    pub(crate) naming_generation: u64,
     /// Index of the last log entry in this version, 0 before the first.
     pub(crate) applied_index: u64,
 }
@@ -37,6 +44,11 @@ impl ReadView {
     /// The indexes of this version and their states.
     pub fn indexes(&self) -> &Arc<Indexes> {
         &self.indexes
+    }
+
+    /// The access rules of this version.
+    pub fn access(&self) -> &Arc<AccessRules> {
+        &self.access
     }
 
     /// Index of the last log entry that this version contains, 0 before the first.

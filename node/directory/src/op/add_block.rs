@@ -64,7 +64,6 @@ const DERIVED: [&str; 6] =
 struct Write {
     id: u64,
     parent: u64,
-    name_key: Vec<u8>,
     rdn: String,
     entry: Entry,
     /// The content that is replaced.
@@ -92,6 +91,11 @@ enum Place {
     Existing { id: u64 },
 }
 
+enum Target {
+    New { parent: u64, key: Vec<u8> },
+    Replace { id: u64, loaded: op::Loaded },
+}
+
 impl<'a> Plan<'a> {
     pub(crate) fn new(batch: &Batch, context: &'a Context, mode: ExistingMode, origin: Origin) -> Plan<'a> {
         Plan {
@@ -114,8 +118,8 @@ impl<'a> Plan<'a> {
         let schema = &*batch.schema;
         let name = Name::parse(&add.dn, schema)?;
         let place = self.place(batch, &name)?;
-        let existing = match (&place, self.mode) {
-            (Place::New { .. }, _) => None,
+        let target = match (place, self.mode) {
+            (Place::New { parent, key }, _) => Target::New { parent, key },
             (Place::Existing { .. }, ExistingMode::Error) => {
                 return Err(OpError::new(OpErrorKind::EntryAlreadyExists, format!("{} exists", name.dn)).into());
             }
@@ -125,14 +129,14 @@ impl<'a> Plan<'a> {
                 return Ok(());
             }
             (Place::Existing { id }, ExistingMode::Replace) => {
-                if self.writes.iter().any(|write| write.id == *id) {
+                if self.writes.iter().any(|write| write.id == id) {
                     return Err(OpError::new(
                         OpErrorKind::EntryAlreadyExists,
                         format!("{} stands twice in the input", name.dn),
                     )
                     .into());
                 }
-                Some((*id, op::load(&batch.txn, *id)?))
+                Target::Replace { id, loaded: op::load(&batch.txn, id)? }
             }
         };
         let mut entry = self.build(schema, &name, add)?;
@@ -142,19 +146,18 @@ impl<'a> Plan<'a> {
         self.operational.complete(&mut entry, self.context, &self.requester, self.ordinal);
         entry.arrange(schema);
         self.ordinal += 1;
-        self.writes.push(match (place, existing) {
-            (_, Some((id, loaded))) => {
+        self.writes.push(match target {
+            Target::Replace { id, loaded } => {
                 self.replaced += 1;
-                Write { id, parent: loaded.parent, name_key: Vec::new(), rdn: loaded.rdn, entry, old: Some(loaded.entry) }
+                let op::Loaded { parent, rdn, entry: old } = loaded;
+                Write { id, parent, rdn, entry, old: Some(old) }
             }
-            (Place::New { parent, key }, None) => {
+            Target::New { parent, key } => {
                 let id = self.next_id;
                 self.next_id += 1;
-                self.names.insert(key.clone(), id);
-                let rdn = stored_rdn(&batch.settings, &name);
-                Write { id, parent, name_key: key, rdn, entry, old: None }
+                self.names.insert(key, id);
+                Write { id, parent, rdn: stored_rdn(&batch.settings, &name), entry, old: None }
             }
-            (Place::Existing { .. }, None) => unreachable!("existing entries were loaded, skipped or refused above"),
         });
         Ok(())
     }

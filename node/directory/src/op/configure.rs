@@ -17,6 +17,14 @@ use std::sync::Arc;
 /// # Errors
 /// Access: only the administrator may.
 pub fn prepare(identity: &Identity, operation: Operation) -> Result<Command, OpError> {
+    if let Operation::FeatureRaise(raise) = &operation
+        && raise.level > FEATURE_LEVEL
+    {
+        return Err(OpError::new(
+            OpErrorKind::UnwillingToPerform,
+            format!("this version knows feature levels up to {FEATURE_LEVEL}"),
+        ));
+    }
     match identity {
         Identity::Admin => Ok(Command::new(identity, operation)),
         _ => Err(OpError::new(OpErrorKind::InsufficientAccess, "only the administrator may change settings")),

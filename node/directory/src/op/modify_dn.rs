@@ -116,6 +116,7 @@ fn write(
     old_key: &[u8],
     target: Target,
 ) -> Result<(), DirectoryError> {
+    batch.state.renames = batch.state.renames.saturating_add(1);
     if *old_key != *target.key {
         batch.txn.delete(DN, old_key)?;
         batch.txn.put(DN, &target.key, &id.to_be_bytes())?;
