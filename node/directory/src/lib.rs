@@ -7,6 +7,7 @@
 pub mod access;
 mod apply;
 pub mod command;
+mod digest;
 mod directory;
 mod dit;
 mod error;
@@ -21,9 +22,13 @@ mod state;
 mod tables;
 mod view;
 
+pub use digest::TreeDigest;
 pub use directory::{Applied, Directory, DirectoryOptions};
 pub use error::{DirectoryError, OpError, OpErrorKind};
 pub use identity::Identity;
 pub use settings::{NamingContext, Settings};
 pub use snapshot::{SnapshotReader, SnapshotWriter};
 pub use view::ReadView;
+
+#[cfg(test)]
+mod tests;
