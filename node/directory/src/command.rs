@@ -505,7 +505,7 @@ impl Reply {
     /// The carried form.
     pub fn to_bytes(&self) -> Bytes {
         let outcome = match self {
-            Reply::Done(done) => Outcome::Done(*done),
+            Reply::Done(done) => Outcome::Done(done.clone()),
             Reply::Refused { error, entry } => Outcome::Refused(Refusal {
                 kind: error.kind as u32,
                 matched_dn: error.matched_dn.clone(),

@@ -2,9 +2,13 @@
 //! schema, and evaluated with three truth values.
 
 mod display;
+mod evaluate;
 mod parse;
+mod resolve;
 
+pub use evaluate::{EntryValues, Tri};
 pub use parse::FilterError;
+pub use resolve::{Assertion, AttributeTest, ResolvedFilter, SubstringParts};
 
 /// Deepest nesting of `&`, `|` and `!` in a filter, its items included. Evaluating recurses.
 pub const MAX_DEPTH: usize = 64;

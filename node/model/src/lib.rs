@@ -5,7 +5,9 @@
 //! * [`dn`] reads, prints and normalises distinguished names (RFC 4514).
 //! * [`schema`] holds attribute types and object classes, and checks entries against them.
 //! * [`syntax`] says which values a syntax allows; [`matching`] turns values into comparable keys (RFC 4517).
-//! * [`entry`] is an entry in memory.
+//! * [`entry`] is an entry in memory, [`entry_codec`] its stored form, [`modify`] how it is changed.
+//! * [`filter`] reads, prints, resolves and evaluates search filters.
+//! * [`ldif`] reads and writes RFC 2849; [`password`] verifies and makes password values.
 
 pub mod dn;
 pub mod entry;
@@ -14,6 +16,7 @@ mod error;
 pub mod filter;
 pub mod ldif;
 pub mod matching;
+pub mod modify;
 pub mod password;
 pub mod prep;
 pub mod schema;

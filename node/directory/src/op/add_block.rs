@@ -10,7 +10,6 @@ use crate::settings::{Settings, suffix_rdn_key};
 use crate::tables::{self, DN, ID2ENTRY, PARENT, ParentRecord, ROOT_ID};
 use bindery_model::dn::NormDn;
 use bindery_model::entry::Entry;
-use bindery_model::entry_codec;
 use bindery_model::schema::Schema;
 use std::collections::BTreeMap;
 
@@ -64,7 +63,7 @@ const DERIVED: [&str; 6] =
 struct Write {
     id: u64,
     parent: u64,
-    rdn: String,
+    bytes: Vec<u8>,
     entry: Entry,
     /// The content that is replaced.
     old: Option<Entry>,
@@ -150,13 +149,15 @@ impl<'a> Plan<'a> {
             Target::Replace { id, loaded } => {
                 self.replaced += 1;
                 let op::Loaded { parent, rdn, entry: old } = loaded;
-                Write { id, parent, rdn, entry, old: Some(old) }
+                let bytes = batch.encode_entry(parent, &rdn, &entry)?;
+                Write { id, parent, bytes, entry, old: Some(old) }
             }
             Target::New { parent, key } => {
+                let bytes = batch.encode_entry(parent, &stored_rdn(&batch.settings, &name), &entry)?;
                 let id = self.next_id;
                 self.next_id += 1;
                 self.names.insert(key, id);
-                Write { id, parent, rdn: stored_rdn(&batch.settings, &name), entry, old: None }
+                Write { id, parent, bytes, entry, old: None }
             }
         });
         Ok(())
@@ -227,7 +228,7 @@ impl<'a> Plan<'a> {
             }
             match self.origin {
                 Origin::Client => op::refuse_unmodifiable(attribute)?,
-                Origin::Load if DERIVED.iter().any(|name| attribute.has_name(name)) => continue,
+                Origin::Load if DERIVED.iter().any(|name| attribute.name().eq_ignore_ascii_case(name)) => continue,
                 Origin::Load => {}
             }
             if entry.get(&description).is_some() {
@@ -252,8 +253,7 @@ impl<'a> Plan<'a> {
         let mut writes = self.writes;
         writes.sort_by_key(|write| write.id);
         for write in &writes {
-            let bytes = entry_codec::encode(write.parent, &write.rdn, &write.entry, &batch.schema);
-            batch.txn.put(ID2ENTRY, &tables::id_key(write.id), &bytes)?;
+            batch.txn.put(ID2ENTRY, &tables::id_key(write.id), &write.bytes)?;
             batch.change_indexes(write.id, write.old.as_ref(), Some(&write.entry));
             done.entry_id = write.id;
             if write.old.is_none() {

@@ -215,17 +215,10 @@ pub(crate) fn has_value(entry: &Entry, attribute: &AttributeType, value: &[u8], 
 }
 
 impl Batch {
-    /// Writes an entry's content.
-    pub(crate) fn put_entry(
-        &mut self,
-        id: u64,
-        parent: u64,
-        rdn: &str,
-        entry: &Entry,
-    ) -> Result<(), DirectoryError> {
-        let bytes = entry_codec::encode(parent, rdn, entry, &self.schema);
-        self.txn.put(ID2ENTRY, &tables::id_key(id), &bytes)?;
-        Ok(())
+    /// The stored form of an entry; one that is too large is refused. Part of deciding, before the first write.
+    pub(crate) fn encode_entry(&self, parent: u64, rdn: &str, entry: &Entry) -> Result<Vec<u8>, OpError> {
+        entry_codec::encode(parent, rdn, entry, &self.schema)
+            .map_err(|error| OpError::new(OpErrorKind::AdminLimitExceeded, error.to_string()))
     }
 
     /// Gathers the index changes of one entry; `None` stands for no entry.

@@ -6,10 +6,11 @@ use crate::command::{AttributeValues, Change, ChangeKind, Command, Done, Modify,
 use crate::error::{OpError, OpErrorKind, Stop};
 use crate::identity::Identity;
 use crate::op::{self, Name, Operational};
+use crate::tables::{self, ID2ENTRY};
 use crate::view::ReadView;
 use bindery_model::dn::{Dn, Rdn};
 use bindery_model::entry::Entry;
-use bindery_model::modify::{Modification, ModificationOp, ModifyError, apply_modifications};
+use bindery_model::modify::{Modification, ModOp, ModifyError, apply_modifications};
 use bindery_model::schema::Schema;
 
 /// Steps of one modify: each is looked up and checked.
@@ -71,7 +72,9 @@ pub(crate) fn apply(batch: &mut Batch, context: &Context, modify: Modify) -> Res
     }
     batch.touch(context, &mut entry);
     entry.arrange(&batch.schema);
-    batch.put_entry(id, loaded.parent, &loaded.rdn, &entry)?;
+    let bytes = batch.encode_entry(loaded.parent, &loaded.rdn, &entry)?;
+
+    batch.txn.put(ID2ENTRY, &tables::id_key(id), &bytes)?;
     batch.change_indexes(id, Some(&loaded.entry), Some(&entry));
     Ok(Done { entry_id: id, entries: 1, ..Done::default() })
 }
@@ -101,10 +104,10 @@ fn modifications(changes: Vec<Change>, schema: &Schema) -> Result<Vec<Modificati
             return Err(protocol("this kind of modification needs a value"));
         }
         let op = match kind {
-            ChangeKind::Add => ModificationOp::Add,
-            ChangeKind::Delete => ModificationOp::Delete,
-            ChangeKind::Replace => ModificationOp::Replace,
-            ChangeKind::Increment => ModificationOp::Increment,
+            ChangeKind::Add => ModOp::Add,
+            ChangeKind::Delete => ModOp::Delete,
+            ChangeKind::Replace => ModOp::Replace,
+            ChangeKind::Increment => ModOp::Increment,
         };
         list.push(Modification { op, description, values: given.values });
     }
@@ -115,6 +118,20 @@ fn modifications(changes: Vec<Change>, schema: &Schema) -> Result<Vec<Modificati
 fn change(entry: &mut Entry, list: &[Modification], schema: &Schema) -> Result<(), OpError> {
     apply_modifications(entry, list, schema).map_err(modify_error)?;
     check_changed(entry, schema)
+}
+
+fn modify_error(error: ModifyError) -> OpError {
+    let kind = match error {
+        ModifyError::NoSuchAttribute { .. } | ModifyError::NoSuchValue { .. } => OpErrorKind::NoSuchAttribute,
+        ModifyError::ValueExists { .. } => OpErrorKind::AttributeOrValueExists,
+        ModifyError::InvalidValue { .. } => OpErrorKind::InvalidAttributeSyntax,
+        ModifyError::NoUserModification { .. }
+        | ModifyError::NotInteger { .. }
+        | ModifyError::TooManyDigits { .. } => OpErrorKind::ConstraintViolation,
+        ModifyError::NoValues { .. } | ModifyError::NotOneIncrement { .. } => OpErrorKind::Protocol,
+        ModifyError::UnknownAttribute(_) => OpErrorKind::UndefinedAttributeType,
+    };
+    OpError::new(kind, error.to_string())
 }
 
 /// Checks a changed entry against the schema; its structural class must be the one it was added with

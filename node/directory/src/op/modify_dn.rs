@@ -7,7 +7,7 @@ use crate::dit;
 use crate::error::{DirectoryError, OpError, OpErrorKind, Stop};
 use crate::identity::Identity;
 use crate::op::{self, Name, modify};
-use crate::tables::{self, DN, PARENT, ParentRecord, ROOT_ID};
+use crate::tables::{self, DN, ID2ENTRY, PARENT, ParentRecord, ROOT_ID};
 use crate::view::ReadView;
 use bindery_model::dn::Rdn;
 use bindery_model::entry::{AttributeDescription, Entry};
@@ -96,8 +96,9 @@ pub(crate) fn apply(batch: &mut Batch, context: &Context, request: ModifyDn) -> 
     modify::check_changed(&entry, &batch.schema)?;
     batch.touch(context, &mut entry);
     entry.arrange(&batch.schema);
+    let bytes = batch.encode_entry(parent, &rdn.to_string(), &entry)?;
 
-    write(batch, id, &loaded, &old_key, Target { parent, key: new_key, rdn: rdn.to_string(), entry })
+    write(batch, id, &loaded, &old_key, Target { parent, key: new_key, bytes, entry })
         .map_err(Stop::Failed)?;
     Ok(Done { entry_id: id, entries: 1, ..Done::default() })
 }
@@ -105,7 +106,7 @@ pub(crate) fn apply(batch: &mut Batch, context: &Context, request: ModifyDn) -> 
 struct Target {
     parent: u64,
     key: Vec<u8>,
-    rdn: String,
+    bytes: Vec<u8>,
     entry: Entry,
 }
 
@@ -129,7 +130,7 @@ fn write(
         batch.add_children(loaded.parent, -1)?;
         batch.add_children(target.parent, 1)?;
     }
-    batch.put_entry(id, target.parent, &target.rdn, &target.entry)?;
+    batch.txn.put(ID2ENTRY, &tables::id_key(id), &target.bytes)?;
     batch.change_indexes(id, Some(&loaded.entry), Some(&target.entry));
     Ok(())
 }

@@ -50,10 +50,15 @@ impl NormDn {
     /// One key for the whole name, root first, so that a subtree's keys share a prefix. The root's is empty.
     pub fn key(&self) -> Vec<u8> {
         let mut key = Vec::with_capacity(self.0.iter().map(|rdn| rdn.0.len()).sum());
-        for rdn in self.0.iter().rev() {
-            key.extend_from_slice(&rdn.0);
-        }
+        self.key_into(&mut key);
         key
+    }
+
+    /// [`Self::key`], appended.
+    pub fn key_into(&self, out: &mut Vec<u8>) {
+        for rdn in self.0.iter().rev() {
+            out.extend_from_slice(&rdn.0);
+        }
     }
 }
 

@@ -40,12 +40,13 @@ pub(super) fn take(input: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
         return None;
     }
     let (length, rest) = match first {
-        0..0x80 => (usize::from(first), rest),
+        0..=0x7f => (usize::from(first), rest),
         0x81..=0x84 => {
             let (digits, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
             let length = digits.iter().fold(0u64, |length, digit| length << 8 | u64::from(*digit));
             (usize::try_from(length).ok()?, rest)
         }
+        // 0x80 is the indefinite length.
         _ => return None,
     };
     rest.split_at_checked(length)

@@ -130,6 +130,18 @@ impl<'a> StoredEntry<'a> {
         self.attribute(id).flat_map(|attribute| attribute.values())
     }
 
+    /// Whether `visit` returns true for some attribute whose type `wanted` picks; attributes are taken apart only
+    /// when they are picked.
+    pub fn any_attribute(
+        &self,
+        wanted: impl Fn(AttrId) -> bool,
+        mut visit: impl FnMut(StoredAttribute<'a>) -> bool,
+    ) -> bool {
+        self.rows().filter(|row| wanted(row.0)).any(|(id, offset, length)| {
+            StoredAttribute::new(id, &self.body[offset..offset + length]).is_some_and(&mut visit)
+        })
+    }
+
     /// Whether there is an attribute of exactly this type.
     pub fn has(&self, id: AttrId) -> bool {
         self.rows().any(|row| row.0 == id)
@@ -158,8 +170,7 @@ impl<'a> StoredEntry<'a> {
             return Err(CodecError::TooLarge { bytes });
         }
         let rows = self.table.len() / ROW_BYTES;
-        let counts =
-            [self.user_rows, rows - self.user_rows, self.user_bytes, self.body.len() - self.user_bytes];
+        let counts = [self.user_rows, rows - self.user_rows, self.user_bytes, self.body.len() - self.user_bytes];
         let mut out = Vec::with_capacity(bytes);
         put_head(&mut out, parent, rdn, counts);
         out.extend_from_slice(self.table);
@@ -183,7 +194,8 @@ impl<'a> StoredEntry<'a> {
                 return Err(CodecError::Malformed("an attribute has no value"));
             }
             while !rest.is_empty() {
-                (_, rest) = ber::take(rest, OCTET_STRING).ok_or(CodecError::Malformed("a value is not an OCTET STRING"))?;
+                (_, rest) =
+                    ber::take(rest, OCTET_STRING).ok_or(CodecError::Malformed("a value is not an OCTET STRING"))?;
             }
         }
         Ok(())
@@ -230,7 +242,7 @@ impl<'a> StoredAttribute<'a> {
     }
 
     /// The options: lower case, sorted.
-    pub fn options(&self) -> impl Iterator<Item = &'a str> {
+    pub fn options(&self) -> impl Iterator<Item = &'a str> + Clone + use<'a> {
         self.description().split(';').skip(1)
     }
 

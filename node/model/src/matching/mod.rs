@@ -11,6 +11,7 @@ pub use approx::approx_key;
 pub use substring::substrings_match;
 
 use crate::error::InvalidValue;
+use crate::prep::Part;
 use crate::schema::Schema;
 use crate::syntax::Syntax;
 
@@ -427,17 +428,17 @@ impl MatchingRule {
 
     /// The form of an `initial` assertion: a prefix of [`Self::substring_value_into`]'s form iff it matches.
     pub fn normalize_initial(self, part: &[u8], schema: &Schema) -> Result<Vec<u8>, InvalidValue> {
-        substring::part(self, part, substring::Position::Initial, schema)
+        substring::part(self, part, Part::Initial, schema)
     }
 
     /// The form of an `any` assertion: within the value's form iff it matches.
     pub fn normalize_any(self, part: &[u8], schema: &Schema) -> Result<Vec<u8>, InvalidValue> {
-        substring::part(self, part, substring::Position::Any, schema)
+        substring::part(self, part, Part::Any, schema)
     }
 
     /// The form of a `final` assertion: a suffix of the value's form iff it matches.
     pub fn normalize_final(self, part: &[u8], schema: &Schema) -> Result<Vec<u8>, InvalidValue> {
-        substring::part(self, part, substring::Position::Final, schema)
+        substring::part(self, part, Part::Final, schema)
     }
 
     /// Words of the value as they sound, for approximate matching: an assertion matches a value when each of its

@@ -5,9 +5,9 @@ mod strings;
 #[cfg(test)]
 mod tests;
 pub(crate) mod time;
-mod validate;
+pub(crate) mod validate;
 
-pub(crate) use strings::is_numeric_oid;
+pub(crate) use strings::{is_descr, is_numeric_oid};
 
 /// A syntax that attribute types may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

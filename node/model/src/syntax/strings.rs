@@ -8,3 +8,10 @@ pub(crate) fn is_numeric_oid(text: &[u8]) -> bool {
             number.iter().all(u8::is_ascii_digit) && (number.len() == 1 || number.first().is_some_and(|&b| b != b'0'))
         })
 }
+
+/// `descr` of RFC 4512, 1.4: a letter, then letters, digits and hyphens. Underscores and options (`;`) pass, as in
+/// other servers.
+pub(crate) fn is_descr(text: &[u8]) -> bool {
+    text.first().is_some_and(u8::is_ascii_alphabetic)
+        && text.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b';' | b'.'))
+}
