@@ -1,1 +1,2 @@
+mod evaluation;
 mod strings;
