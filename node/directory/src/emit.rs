@@ -114,7 +114,7 @@ impl Picker {
             return;
         }
         let hides = reader.hidden(id).any(|attribute| entry.has(attribute));
-        let plain = !hides && !types_only && !selection.has_named();
+        let plain = !hides && !types_only;
         for operational in [false, true] {
             let (body, all) = if operational {
                 (entry.operational_attributes_ber(), selection.all_operational_attributes())

@@ -29,9 +29,13 @@ pub fn entry_keys(index: &Index, types: IndexTypes, entry: &Entry, schema: &Sche
             continue;
         }
         for value in &own.values {
-            value_keys(attribute, types, value, schema, &mut keys);
-            if class_chain && types.has(IndexTypes::EQUALITY) {
-                superclass_keys(attribute, value, schema, &mut keys);
+            if class_chain {
+                if types.has(IndexTypes::EQUALITY) {
+                    class_keys(value, schema, &mut keys);
+                }
+                value_keys(attribute, types.without(IndexTypes::EQUALITY), value, schema, &mut keys);
+            } else {
+                value_keys(attribute, types, value, schema, &mut keys);
             }
         }
     }
@@ -150,13 +154,43 @@ fn value_keys(
     }
 }
 
-/// An entry belongs to the superclasses of its classes whether they are listed or not (RFC 4512 2.4.2, 3.3).
-fn superclass_keys(attribute: &AttributeType, value: &[u8], schema: &Schema, keys: &mut Keys) {
-    let Some(rule) = attribute.equality else { return };
+/// An entry belongs to the superclasses of its classes whether they are listed or not (RFC 4512 2.4.2, 3.3). Classes
+/// are known by their OIDs: a value may be any of their names.
+fn class_keys(value: &[u8], schema: &Schema, keys: &mut Keys) {
     let Some(class) = schema.object_class(value) else { return };
-    for superior in class.ancestors.iter().filter_map(|id| schema.object_class_by_id(*id)) {
-        if let Ok(normal) = rule.normalize(superior.oid.as_bytes(), schema) {
-            insert(keys, Kind::Equality, &normal);
+    let ancestors = class.ancestors.iter().filter_map(|id| schema.object_class_by_id(*id));
+    for class in std::iter::once(class).chain(ancestors) {
+        insert(keys, Kind::Equality, class.oid.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The planner walks an equality index for `>=` where this holds.
+    #[test]
+    fn ordered_equality_rules_have_equal_keys() {
+        let schema = Schema::shipped();
+        let values: [&[u8]; 7] = [
+            b"20250101000000Z",
+            b"202501010000Z",
+            b"42",
+            b"-17",
+            b"597ae2f6-16a6-1027-98f4-d28b5365dc14",
+            b"20250101000000.000000Z#000000#000#000000",
+            b"Some  Text",
+        ];
+        for (equality, ordering) in ORDERED_EQUALITY {
+            for value in values {
+                assert_eq!(
+                    equality.normalize(value, &schema),
+                    ordering.ordering_key(value, &schema),
+                    "{} of {}",
+                    equality.name(),
+                    value.escape_ascii()
+                );
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::index::config::IndexTypes;
 use crate::index::grams::{self, Piece};
 use crate::index::keys::ordering_kind;
 use crate::index::posting::{self, Kind, KeyRange, ORDERED_MAX, PostingError, record_key};
-use bindery_model::filter::ResolvedFilter;
+use bindery_model::filter::{Assertion, AttributeTest, ResolvedFilter, SubstringParts};
 use bindery_model::schema::{AttrId, AttributeType, Schema};
 use bindery_store::{TreeId, View};
 
@@ -36,6 +36,8 @@ pub struct Chooser<'a> {
     pub indexes: &'a Indexes,
     /// Who searches: an item on an attribute that may be unreadable in some entry is never exact.
     pub reader: Reader<'a>,
+    /// `entryDN`, and what the DNs that the filter compares it with name: normal form and entry.
+    pub entry_dn: Option<(AttrId, &'a [(Vec<u8>, Option<u64>)])>,
 }
 
 /// The plan for `filter`, for all entries of the directory; the scope is tested later.
@@ -63,8 +65,8 @@ impl Chooser<'_> {
                 self.members(filter, want, all_of, &mut sets)?;
                 Ok(Set::Of(if all_of { intersection(sets) } else { union(sets) }))
             }
-            item => {
-                let node = self.item(item)?;
+            ResolvedFilter::Item { attribute, assertion } => {
+                let node = self.item(attribute, assertion)?;
                 Ok(match (want, node) {
                     (true, node) => Set::Of(node),
                     // True for every entry: False for none.
@@ -100,23 +102,25 @@ impl Chooser<'_> {
         }
     }
 
-    fn item(&self, item: &ResolvedFilter) -> Result<Node, PostingError> {
+    fn item(&self, test: &AttributeTest, assertion: &Assertion) -> Result<Node, PostingError> {
         let unindexed = Node::All { exact: false };
-        let Some(leaf) = Leaf::of(item) else { return Ok(unindexed) };
-        let Some(attribute) = self.schema.attribute_by_id(leaf.attribute) else {
+        let Some(attribute) = test.named.and_then(|id| self.schema.attribute_by_id(id)) else {
             return Ok(unindexed);
         };
-        if leaf.is_object_class_present(self.schema) {
-            return Ok(Node::All { exact: true });
+        if test.dn_attributes {
+            return Ok(unindexed);
         }
         // An index ignores options: `(cn;lang-fr=x)` finds `cn: x` too.
-        let readable = self
-            .schema
-            .subtypes(leaf.attribute)
-            .iter()
-            .all(|id| self.reader.may_search_everywhere(*id));
-        let certain = leaf.options.is_empty() && readable;
-        let node = self.lookup(item, attribute)?.unwrap_or(unindexed);
+        let certain =
+            test.options.is_empty() && test.ids.iter().all(|id| self.reader.may_search_everywhere(*id));
+        // RFC 4512 2.4.2: every entry has an objectClass.
+        if certain
+            && *assertion == Assertion::Present
+            && self.schema.object_class_attribute() == Some(attribute.id)
+        {
+            return Ok(Node::All { exact: true });
+        }
+        let node = self.lookup(attribute, assertion)?.unwrap_or(unindexed);
         Ok(if certain { node } else { node.inexact() })
     }
 
@@ -157,50 +161,55 @@ impl Chooser<'_> {
         })
     }
 
-    /// What the indexes of `attribute` say about an item; `None` when none of them can say anything.
-    fn lookup(
-        &self,
-        item: &ResolvedFilter,
-        attribute: &AttributeType,
-    ) -> Result<Option<Node>, PostingError> {
+    /// What the indexes of `attribute` say about an assertion; `None` when none of them can say anything. An index
+    /// holds the keys of the attribute's own rules, so an assertion by another rule finds nothing there.
+    fn lookup(&self, attribute: &AttributeType, assertion: &Assertion) -> Result<Option<Node>, PostingError> {
         let id = attribute.id;
-        match item {
-            ResolvedFilter::Present { .. } => {
-                let Some(tree) = self.ready(attribute, IndexTypes::PRESENCE) else {
-                    return Ok(None);
-                };
+        match assertion {
+            Assertion::Present => {
+                let Some(tree) = self.ready(attribute, IndexTypes::PRESENCE) else { return Ok(None) };
                 self.key(id, Kind::Presence, tree, &[], true).map(Some)
             }
-            ResolvedFilter::Equality { rule, key, .. } => {
-                let Some(tree) = self.ready(attribute, IndexTypes::EQUALITY) else {
-                    return Ok(None);
-                };
-                if attribute.equality.as_ref() != Some(rule) {
-                    return Ok(None);
+            Assertion::Equality { rule, key } if attribute.equality == Some(*rule) => {
+                if let Some((_, known)) = self.entry_dn.filter(|(entry_dn, _)| *entry_dn == id) {
+                    return Ok(known.iter().find(|(norm, _)| norm == key).map(|(_, entry)| match entry {
+                        Some(id) => Node::Entry { id: *id },
+                        None => Node::Nothing,
+                    }));
                 }
-                self.key(id, Kind::Equality, tree, key, true).map(Some)
+                self.equal(attribute, key)
             }
-            ResolvedFilter::GreaterOrEqual { key, .. } => {
+            Assertion::ObjectClass { class } => match self.schema.object_class_by_id(*class) {
+                Some(class) => self.equal(attribute, class.oid.as_bytes()),
+                None => Ok(None),
+            },
+            Assertion::GreaterOrEqual { rule, key } if attribute.ordering == Some(*rule) => {
                 self.ordered(attribute, key, KeyRange::at_least)
             }
-            ResolvedFilter::LessOrEqual { key, .. } => {
+            Assertion::LessOrEqual { rule, key } if attribute.ordering == Some(*rule) => {
                 self.ordered(attribute, key, KeyRange::at_most)
             }
-            ResolvedFilter::Substrings { initial, any, last, .. } => {
-                self.substrings(attribute, initial.as_deref(), any, last.as_deref())
+            Assertion::Substrings { rule, parts } if attribute.substring == Some(*rule) => {
+                self.substrings(attribute, parts)
             }
-            ResolvedFilter::Approx { keys, .. } => {
-                let Some(tree) = self.ready(attribute, IndexTypes::APPROX) else {
-                    return Ok(None);
-                };
-                let mut sets = Vec::with_capacity(keys.len());
-                for word in keys {
+            Assertion::Approx { rule, words, key } if attribute.equality == Some(*rule) => {
+                if words.is_empty() {
+                    return self.equal(attribute, key);
+                }
+                let Some(tree) = self.ready(attribute, IndexTypes::APPROX) else { return Ok(None) };
+                let mut sets = Vec::with_capacity(words.len());
+                for word in words {
                     sets.push(Set::Of(self.key(id, Kind::Approx, tree, word, false)?));
                 }
-                Ok((!sets.is_empty()).then(|| intersection(sets)))
+                Ok(Some(intersection(sets)))
             }
             _ => Ok(None),
         }
+    }
+
+    fn equal(&self, attribute: &AttributeType, key: &[u8]) -> Result<Option<Node>, PostingError> {
+        let Some(tree) = self.ready(attribute, IndexTypes::EQUALITY) else { return Ok(None) };
+        self.key(attribute.id, Kind::Equality, tree, key, true).map(Some)
     }
 
     fn ordered(
@@ -219,16 +228,10 @@ impl Chooser<'_> {
         self.range(attribute.id, kind, tree, range(kind, bound), exact).map(Some)
     }
 
-    fn substrings(
-        &self,
-        attribute: &AttributeType,
-        initial: Option<&[u8]>,
-        any: &[Vec<u8>],
-        last: Option<&[u8]>,
-    ) -> Result<Option<Node>, PostingError> {
+    fn substrings(&self, attribute: &AttributeType, parts: &SubstringParts) -> Result<Option<Node>, PostingError> {
         let Some(tree) = self.ready(attribute, IndexTypes::SUBSTRING) else { return Ok(None) };
-        let any: Vec<&[u8]> = any.iter().map(Vec::as_slice).collect();
-        let demand = grams::demand(initial, &any, last);
+        let any: Vec<&[u8]> = parts.any.iter().map(Vec::as_slice).collect();
+        let demand = grams::demand(parts.initial.as_deref(), &any, parts.last.as_deref());
         if demand.pieces.is_empty() {
             return Ok(None);
         }
@@ -326,25 +329,5 @@ fn union(sets: Vec<Set>) -> Node {
             let exact = of.iter().all(Node::is_exact);
             Node::Or { of, exact }
         }
-    }
-}
-
-/// What the items of a filter have in common.
-struct Leaf<'a> {
-    attribute: AttrId,
-    options: &'a [String],
-    present: bool,
-}
-
-impl Leaf<'_> {
-    fn of(_item: &ResolvedFilter) -> Option<Leaf<'_>> {
-        None
-    }
-
-    /// `(objectClass=*)`: every entry has it (RFC 4512 2.4.2).
-    fn is_object_class_present(&self, schema: &Schema) -> bool {
-        self.present
-            && self.options.is_empty()
-            && schema.object_class_attribute() == Some(self.attribute)
     }
 }
