@@ -1,0 +1,54 @@
+//! What can go wrong in the store.
+
+use std::io;
+
+/// The one error type of this crate.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Reading or writing the file failed. The store is latched: every later call answers `Poisoned`.
+    #[error("{what}: {source}")]
+    Io {
+        /// The operation that failed.
+        what: &'static str,
+        /// The error of the file layer.
+        source: io::Error,
+    },
+    /// A page, bitmap or meta block is not what its reference says (torn, lost, stale, misdirected or rotten).
+    #[error("corrupt block {block}: {what}")]
+    Corrupt {
+        /// First block of the damaged page.
+        block: u64,
+        /// Which check failed.
+        what: &'static str,
+    },
+    /// The file is no store, or one of another format version.
+    #[error("not a store of this format: {0}")]
+    Format(&'static str),
+    /// An earlier I/O error latched the store; what it says now could be untrue. Reopen it.
+    #[error("the store is stopped after an I/O error")]
+    Poisoned,
+    /// The file has reached the largest size this format can address.
+    #[error("the store file is full")]
+    Full,
+    /// A key is empty or longer than 1,024 bytes.
+    #[error("key of {0} bytes (allowed: 1 to 1024)")]
+    KeySize(usize),
+    /// A value is longer than 1 GiB.
+    #[error("value of {0} bytes (allowed: up to 1 GiB)")]
+    ValueSize(usize),
+    /// A label is longer than 256 bytes.
+    #[error("label of {0} bytes (allowed: up to 256)")]
+    LabelSize(usize),
+    /// More trees than one checkpoint can name.
+    #[error("too many trees")]
+    TooManyTrees,
+    /// The options contradict each other or are below the minimum.
+    #[error("options: {0}")]
+    Options(&'static str),
+    /// A read was made inside the closure of another read; the closure must only look at its bytes.
+    #[error("a read inside the closure of another read")]
+    Reentrant,
+    /// An earlier call on this transaction failed half way; it can only be dropped.
+    #[error("the transaction failed earlier and can only be dropped")]
+    TxnFailed,
+}
