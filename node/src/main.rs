@@ -1,6 +1,8 @@
 //! `bindery`: one node, a demonstration cluster, and the administration commands.
 
 mod cli;
+// The node's own code uses the rest.
+#[allow(dead_code)]
 mod config;
 mod demo;
 mod memory;

@@ -68,7 +68,7 @@ impl Budget {
             + commands_bytes;
         let store = memory_bytes.checked_sub(taken).expect("the parts grow slower than the whole");
         let arena_bytes = (store / (TABLES_DIVISOR + 1) * TABLES_DIVISOR) / MIB * MIB;
-        Budget {
+        let budget = Budget {
             arena_bytes,
             tables_bytes: arena_bytes / TABLES_DIVISOR,
             sled_cache_bytes,
@@ -76,7 +76,9 @@ impl Budget {
             connections_bytes,
             commands_bytes,
             fixed_bytes: FIXED_BYTES,
-        }
+        };
+        assert!(budget.total_bytes() <= memory_bytes, "{budget:?} is more than {memory_bytes} bytes");
+        budget
     }
 
     /// The sum of all parts.

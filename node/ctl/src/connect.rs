@@ -88,7 +88,11 @@ struct Surroundings {
 fn targets(args: &ConnectArgs, surroundings: Surroundings) -> Vec<Target> {
     let socket = |data: &Path| Target::Socket(socket_path(data));
     let addresses = |list: &[String]| -> Vec<Target> {
-        list.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).map(|text| Target::Address(text.into())).collect()
+        list.iter()
+            .map(|text| text.trim())
+            .filter(|text| !text.is_empty())
+            .map(|text| Target::Address(text.into()))
+            .collect()
     };
     let mut targets = Vec::new();
     match (&args.data, args.endpoint.is_empty()) {
@@ -150,9 +154,7 @@ impl ConnectArgs {
 
     fn credentials(&self) -> Result<Credentials, CtlError> {
         match (&self.user, &self.password_file) {
-            (Some(user), Some(file)) => {
-                Ok(Credentials(Some((user.clone().into_bytes(), password::from_file(file)?))))
-            }
+            (Some(user), Some(file)) => Ok(Credentials(Some((user.clone().into_bytes(), password::from_file(file)?)))),
             (Some(_), None) => Err(CtlError::Usage("--user needs --password-file".into())),
             _ => Ok(Credentials(None)),
         }
@@ -240,8 +242,7 @@ mod tests {
             endpoint: endpoint.iter().map(|text| (*text).to_owned()).collect(),
             ..ConnectArgs::default()
         };
-        let surroundings =
-            Surroundings { data: env.0.map(PathBuf::from), endpoints: env.1.map(str::to_owned) };
+        let surroundings = Surroundings { data: env.0.map(PathBuf::from), endpoints: env.1.map(str::to_owned) };
         targets(&args, surroundings).iter().map(ToString::to_string).collect()
     }
 

@@ -88,7 +88,10 @@ fn message(status: &Status) -> String {
 fn refusal(status: &Status) -> String {
     match status.code() {
         Code::Unauthenticated | Code::PermissionDenied => {
-            format!("{}\ngive the administrator with --user DN --password-file FILE, or use the node's admin.sock (--data DIR)", message(status))
+            format!(
+                "{}\ngive the administrator with --user DN --password-file FILE, or use the node's admin.sock (--data DIR)",
+                message(status)
+            )
         }
         Code::Unimplemented => {
             format!("the node does not know this command; is it an older version? ({})", message(status))

@@ -54,7 +54,9 @@ pub fn definitions(attributes: &str, types: &str) -> Result<Vec<IndexDefinition>
     named
         .map(|attribute| {
             let plausible = attribute.starts_with(|first: char| first.is_ascii_alphanumeric())
-                && attribute.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b';' | b'_'));
+                && attribute
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b';' | b'_'));
             if plausible {
                 Ok(IndexDefinition { attribute: attribute.to_owned(), kinds: kinds.clone() })
             } else {
@@ -91,7 +93,10 @@ mod tests {
 
     #[test]
     fn types() {
-        assert_eq!(kinds("eq,sub,approx").unwrap(), [IndexKind::Equality, IndexKind::Substring, IndexKind::Approximate]);
+        assert_eq!(
+            kinds("eq,sub,approx").unwrap(),
+            [IndexKind::Equality, IndexKind::Substring, IndexKind::Approximate]
+        );
         assert_eq!(kinds("subinitial,subany, PRES").unwrap(), [IndexKind::Substring, IndexKind::Presence]);
         assert_eq!(kinds("equality"), Err(IndexLineError::UnknownKind("equality".into())));
         assert_eq!(kinds(","), Err(IndexLineError::NoKind));

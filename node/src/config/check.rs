@@ -29,6 +29,8 @@ const NAME_MAX_BYTES: usize = 64;
 const PEERS_MAX: usize = 64;
 /// Slower than this nobody would notice a dead leader within a minute.
 const ELECTION_MAX_MS: u64 = 60_000;
+/// What the kernel takes as the path of a socket, without the byte that ends it.
+pub const ADMIN_SOCKET_PATH_MAX_BYTES: usize = 107;
 /// The administrator's password as read from a file.
 const PASSWORD_MAX_BYTES: u64 = 4096;
 
@@ -181,6 +183,9 @@ pub fn check(raw: RawConfig, machine: &MachineMemory, warnings: &mut Vec<String>
     let data = raw.data.unwrap_or_else(|| PathBuf::from(DEFAULT_DATA));
     if data.as_os_str().is_empty() {
         return Err(invalid("data", "the path of the data directory is empty"));
+    }
+    if bindery_ctl::connect::socket_path(&data).as_os_str().len() > ADMIN_SOCKET_PATH_MAX_BYTES {
+        return Err(invalid("data", format!("{}: the path is too long for a socket in it", data.display())));
     }
     let memory_bytes = memory(raw.memory.as_ref(), machine)?;
     let ldap_listen = ldap_listeners(raw.ldap.listen.as_deref())?;
@@ -355,7 +360,10 @@ fn cluster(raw: &RawCluster, warnings: &mut Vec<String>) -> Result<(Vec<Peer>, u
         if let Some(other) = peers.iter().find(|other| other.name == peer.name || other.address == peer.address) {
             return Err(invalid(
                 KEY,
-                format!("{}={} and {}={} share a name or an address", other.name, other.address, peer.name, peer.address),
+                format!(
+                    "{}={} and {}={} share a name or an address",
+                    other.name, other.address, peer.name, peer.address
+                ),
             ));
         }
         peers.push(peer);
@@ -408,7 +416,10 @@ fn grpc(raw: &RawGrpc, own_name: &str, peers: &[Peer]) -> Result<Grpc, ConfigErr
             return Err(contradiction(
                 "grpc.advertise",
                 "cluster.peers",
-                format!("{advertise} here, but {own_name}={} there; the other nodes would use the second", peer.address),
+                format!(
+                    "{advertise} here, but {own_name}={} there; the other nodes would use the second",
+                    peer.address
+                ),
             ));
         }
         (Some(advertise), _) => host_port("grpc.advertise", advertise)?,
@@ -433,11 +444,7 @@ fn grpc(raw: &RawGrpc, own_name: &str, peers: &[Peer]) -> Result<Grpc, ConfigErr
     Ok(Grpc { listen, advertise, trust_loopback })
 }
 
-fn refuse_port_twice(
-    ldap: &[LdapListener],
-    grpc: SocketAddr,
-    http: Option<SocketAddr>,
-) -> Result<(), ConfigError> {
+fn refuse_port_twice(ldap: &[LdapListener], grpc: SocketAddr, http: Option<SocketAddr>) -> Result<(), ConfigError> {
     let overlap = |a: SocketAddr, b: SocketAddr| {
         a.port() == b.port() && (a.ip() == b.ip() || a.ip().is_unspecified() || b.ip().is_unspecified())
     };
@@ -470,14 +477,18 @@ fn raft(raw: &RawRaft) -> Result<Raft, ConfigError> {
     if shortest >= longest || longest > ELECTION_MAX_MS {
         return Err(invalid(
             "raft.election_ms",
-            format!("the shortest ({shortest}) must be below the longest ({longest}), and that at most {ELECTION_MAX_MS}"),
+            format!(
+                "the shortest ({shortest}) must be below the longest ({longest}), and that at most {ELECTION_MAX_MS}"
+            ),
         ));
     }
     if heartbeat_ms.saturating_mul(2) > shortest {
         return Err(contradiction(
             "raft.heartbeat_ms",
             "raft.election_ms",
-            format!("one lost heartbeat of {heartbeat_ms} ms would start an election after {shortest} ms; keep it below half"),
+            format!(
+                "one lost heartbeat of {heartbeat_ms} ms would start an election after {shortest} ms; keep it below half"
+            ),
         ));
     }
     let log = match raw.log.as_deref() {
@@ -541,7 +552,10 @@ fn log(raw: &RawLog) -> Result<Log, ConfigError> {
     };
     let level = raw.level.clone().unwrap_or_else(|| DEFAULT_LEVEL.to_owned());
     if let Err(error) = level.parse::<tracing_subscriber::EnvFilter>() {
-        return Err(invalid("log.level", format!("{level:?}: {error}; a level (error, warn, info, debug) is expected")));
+        return Err(invalid(
+            "log.level",
+            format!("{level:?}: {error}; a level (error, warn, info, debug) is expected"),
+        ));
     }
     Ok(Log { format, level })
 }

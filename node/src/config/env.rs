@@ -73,15 +73,14 @@ pub fn read(variables: impl Iterator<Item = (String, String)>) -> Result<Environ
             warnings.push(unknown(&variable));
             continue;
         };
-        let value = value(*kind, &text)
-            .map_err(|reason| ConfigError::Variable { variable: variable.clone(), reason })?;
+        let value =
+            value(*kind, &text).map_err(|reason| ConfigError::Variable { variable: variable.clone(), reason })?;
         match key.split_once('.') {
             None => {
                 root.insert((*key).to_owned(), value);
             }
             Some((section, key)) => {
-                let section =
-                    root.entry(section).or_insert_with(|| Value::Table(toml::Table::new())).as_table_mut();
+                let section = root.entry(section).or_insert_with(|| Value::Table(toml::Table::new())).as_table_mut();
                 section.expect("sections and plain keys have different names").insert(key.to_owned(), value);
             }
         }

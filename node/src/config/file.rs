@@ -152,8 +152,7 @@ impl RawConfig {
 
 /// Reads a TOML file.
 pub fn read(path: &Path) -> Result<RawConfig, ConfigError> {
-    let text =
-        std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+    let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
     // toml's message carries line, column and the offending line, and lists the known keys.
     toml::from_str(&text)
         .map_err(|error| ConfigError::Parse { path: path.to_owned(), message: error.to_string().trim_end().to_owned() })

@@ -15,8 +15,10 @@ use crate::output::grouped;
 /// Parents come before their children, operational attributes are included, and the order is the same on every
 /// node, so that dumps can be compared. "bindery load" reads it again. It holds password hashes: keep it safe.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  bindery dump -o backup.ldif\n  bindery dump --base ou=people,dc=example,dc=com\n  \
-                        bindery dump --filter '(objectClass=posixAccount)' | gzip > accounts.ldif.gz")]
+#[command(
+    after_help = "Examples:\n  bindery dump -o backup.ldif\n  bindery dump --base ou=people,dc=example,dc=com\n  \
+                        bindery dump --filter '(objectClass=posixAccount)' | gzip > accounts.ldif.gz"
+)]
 pub struct DumpArgs {
     #[command(flatten)]
     connect: ConnectArgs,

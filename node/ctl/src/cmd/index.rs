@@ -81,8 +81,7 @@ pub(crate) async fn run(args: IndexArgs) -> Result<(), CtlError> {
             };
             let mut connection = args.connect.connect().await?;
             let request = connection.request(AddIndexesRequest { indexes });
-            let reply =
-                connection.client.add_indexes(request).await.map_err(|status| CtlError::of_change(&status))?;
+            let reply = connection.client.add_indexes(request).await.map_err(|status| CtlError::of_change(&status))?;
             let added = reply.into_inner().added;
             match args.format.output {
                 Format::Json => output::json(&serde_json::json!({ "added": added })),
@@ -180,8 +179,7 @@ pub fn definitions(path: &Path) -> Result<Vec<IndexDefinition>, CtlError> {
         std::fs::File::open(path).and_then(|file| file.take(FILE_MAX_BYTES).read_to_string(&mut text))
     };
     read.map_err(|error| CtlError::file(path, &error))?;
-    let indexes =
-        index_lines::file(&text).map_err(|error| CtlError::Local(format!("{}: {error}", path.display())))?;
+    let indexes = index_lines::file(&text).map_err(|error| CtlError::Local(format!("{}: {error}", path.display())))?;
     if indexes.is_empty() {
         return Err(CtlError::Local(format!("{}: no line \"index ATTR TYPES\" in it", path.display())));
     }

@@ -29,8 +29,10 @@ const CHUNKS_AHEAD: usize = 4;
 /// Entries must come after their parents. Every error names the line and the DN. Records with "changetype:" are
 /// refused; they are for ldapmodify.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  bindery load people.ldif\n  bindery load --dry-run people.ldif    (check everything, change nothing)\n  \
-                        slapcat | bindery load --existing skip -")]
+#[command(
+    after_help = "Examples:\n  bindery load people.ldif\n  bindery load --dry-run people.ldif    (check everything, change nothing)\n  \
+                        slapcat | bindery load --existing skip -"
+)]
 pub struct LoadArgs {
     #[command(flatten)]
     connect: ConnectArgs,
@@ -71,6 +73,13 @@ enum ClearPasswordsArg {
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
     begin: LoadBegin,
+}
+
+impl LoadOptions {
+    /// Leaves entries that exist as they are.
+    pub fn skip_existing() -> LoadOptions {
+        LoadOptions { begin: LoadBegin { existing: Existing::Skip.into(), ..LoadBegin::default() } }
+    }
 }
 
 impl LoadArgs {
@@ -218,11 +227,8 @@ pub struct Report {
 impl Report {
     /// For the file that is loaded. Draws nothing when standard error is not a terminal.
     pub fn new(file: &Path) -> Report {
-        let target = if std::io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
+        let target =
+            if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let file = if file.as_os_str() == "-" { "standard input".to_owned() } else { file.display().to_string() };
         Report { file, bar: ProgressBar::with_draw_target(None, target), started: Instant::now() }
     }
@@ -255,7 +261,8 @@ impl Report {
         self.bar.suspend(|| eprintln!("{}:{}:{place} {}", self.file, problem.line, problem.what));
     }
 
-    fn finish(&self) {
+    /// Takes the progress bar away.
+    pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
@@ -301,7 +308,8 @@ impl<'a> Printed<'a> {
     }
 }
 
-fn sentence(summary: &LoadSummary, dry_run: bool) -> String {
+/// What a load did, in one line.
+pub fn sentence(summary: &LoadSummary, dry_run: bool) -> String {
     let elapsed = Duration::from_millis(summary.elapsed_ms);
     let rate = grouped(per_second(summary.entries_read, elapsed));
     let mut parts = Vec::new();
@@ -332,8 +340,7 @@ fn failure(summary: &LoadSummary, args: &LoadArgs) -> String {
     if summary.complete {
         return "some entries were left out; correct them and load them with --existing skip".to_owned();
     }
-    let mut text =
-        if summary.stopped.is_empty() { "the load stopped".to_owned() } else { summary.stopped.clone() };
+    let mut text = if summary.stopped.is_empty() { "the load stopped".to_owned() } else { summary.stopped.clone() };
     if !args.dry_run {
         if summary.added + summary.replaced > 0 {
             text.push_str(&format!(
@@ -415,10 +422,7 @@ mod tests {
             elapsed_ms: 2_000,
             ..LoadSummary::default()
         };
-        assert_eq!(
-            sentence(&summary, false),
-            "11,990 entries added, 9 skipped, 1 errors in 2.0 s (6,000 entries/s)"
-        );
+        assert_eq!(sentence(&summary, false), "11,990 entries added, 9 skipped, 1 errors in 2.0 s (6,000 entries/s)");
         assert_eq!(
             sentence(&summary, true),
             "12,000 entries checked, nothing changed, 1 errors in 2.0 s (6,000 entries/s)"

@@ -15,7 +15,9 @@ const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Show every node: role, term, how far it is, size and memory
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  bindery status\n  bindery status --watch\n  bindery status -o json | jq '.nodes[].lag'")]
+#[command(
+    after_help = "Examples:\n  bindery status\n  bindery status --watch\n  bindery status -o json | jq '.nodes[].lag'"
+)]
 pub struct StatusArgs {
     #[command(flatten)]
     connect: ConnectArgs,
@@ -110,8 +112,9 @@ fn print(reply: &StatusReply, format: Format, screen: bool) -> Result<(), CtlErr
         Format::Json => output::json(&printed),
         Format::Table => {
             output::line(&headline(&printed))?;
-            let mut table =
-                output::table(&["NODE", "ID", "ROLE", "TERM", "APPLIED", "LAG", "ENTRIES", "STORE", "MEMORY", "VERSION"]);
+            let mut table = output::table(&[
+                "NODE", "ID", "ROLE", "TERM", "APPLIED", "LAG", "ENTRIES", "STORE", "MEMORY", "VERSION",
+            ]);
             for node in &printed.nodes {
                 table.add_row(row(node));
             }
