@@ -1,6 +1,6 @@
 //! `bindery serve`: one node, from its command line to its end.
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -132,7 +132,10 @@ fn utf8_variables() -> impl Iterator<Item = (String, String)> {
 
 fn start_logging(log: &Log) {
     let filter = log.level.parse::<EnvFilter>().expect("checked with the configuration");
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
     match log.format {
         LogFormat::Text => builder.init(),
         LogFormat::Json => builder.json().init(),

@@ -38,24 +38,37 @@ pub fn socket_path(data: &Path) -> PathBuf {
 
 /// How to reach the cluster.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Connection")]
 pub struct ConnectArgs {
     /// Data directory of a node on this machine, whose admin.sock is used
     /// [env: BINDERY_DATA] [default: /var/lib/bindery]
-    #[arg(long, global = true, value_name = "DIR", verbatim_doc_comment)]
+    #[arg(long, global = true, help_heading = "Connection", value_name = "DIR", verbatim_doc_comment)]
     pub data: Option<PathBuf>,
     /// gRPC addresses of nodes, tried in turn; without --data the socket is not tried
     /// [env: BINDERY_ENDPOINTS] [default: 127.0.0.1:17389]
-    #[arg(long, global = true, value_name = "HOST:PORT[,...]", value_delimiter = ',', verbatim_doc_comment)]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Connection",
+        value_name = "HOST:PORT[,...]",
+        value_delimiter = ',',
+        verbatim_doc_comment
+    )]
     pub endpoint: Vec<String>,
     /// DN of the administrator, needed with --endpoint
-    #[arg(long, global = true, value_name = "DN", env = "BINDERY_USER", requires = "password_file")]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Connection",
+        value_name = "DN",
+        env = "BINDERY_USER",
+        requires = "password_file"
+    )]
     pub user: Option<String>,
     /// File that holds the administrator's password; "-" reads standard input
-    #[arg(long, global = true, value_name = "FILE", env = "BINDERY_PASSWORD_FILE")]
+    #[arg(long, global = true, help_heading = "Connection", value_name = "FILE", env = "BINDERY_PASSWORD_FILE")]
     pub password_file: Option<PathBuf>,
     /// Seconds to wait for a node's answer [default: 30]
-    #[arg(long, global = true, value_name = "SECONDS", env = "BINDERY_TIMEOUT",
+    #[arg(long, global = true, help_heading = "Connection", value_name = "SECONDS", env = "BINDERY_TIMEOUT",
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub timeout: Option<u64>,
 }

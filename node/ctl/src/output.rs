@@ -17,7 +17,6 @@ pub enum Format {
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, Default, Args)]
-#[command(next_help_heading = "Output")]
 pub struct FormatArgs {
     /// How to print the result
     #[arg(short, long = "output", global = true, value_enum, default_value_t)]
