@@ -1,20 +1,32 @@
 //! Consensus over opaque bytes: one replicated log, applied by a [`Machine`] on every node.
-#![allow(dead_code)]
+
+#[cfg(test)]
+extern crate self as bindery_raft;
 
 mod clock;
 mod cluster;
+mod codec;
+mod core;
 mod error;
+mod log;
 mod machine;
+mod member;
 mod network;
 mod options;
 mod position;
+mod rpc;
 mod status;
 
 pub use clock::{Clock, Randomness, SystemClock, SystemRandomness};
 pub use cluster::{Cluster, Proposed};
 pub use error::{BarrierError, ChangeError, ProposeError, StartError};
+pub use log::files::{LogFile, LogFiles, OsFiles};
 pub use machine::{Applied, Body, Committed, Machine, MachineError, MembershipRecord, SnapshotSink, SnapshotSource};
-pub use network::{ConnectError, Network, TcpNetwork, endpoint};
-pub use options::{LogKind, Options, Peer};
+pub use network::{ConnectError, Network, TcpNetwork, endpoint, server};
+pub use options::{FatalHandler, LogKind, Options, Peer};
 pub use position::{LogPosition, Stamp};
 pub use status::{ClusterStatus, MemberStatus, Role};
+
+#[cfg(test)]
+#[path = "../tests/support/machine.rs"]
+mod test_machine;

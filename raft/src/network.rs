@@ -27,6 +27,20 @@ pub const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 /// HTTP/2 ping interval and answer time: a dead peer is noticed within twice this.
 pub const KEEPALIVE: Duration = Duration::from_secs(2);
 
+/// HTTP/2 windows: one snapshot chunk in flight; they bound what a slow receiver makes us buffer.
+const STREAM_WINDOW_BYTES: u32 = 1 << 20;
+const CONNECTION_WINDOW_BYTES: u32 = 2 << 20;
+
+/// A server with the settings that go with [`endpoint`].
+pub fn server() -> tonic::transport::Server {
+    tonic::transport::Server::builder()
+        .tcp_nodelay(true)
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .http2_keepalive_interval(Some(KEEPALIVE))
+        .http2_keepalive_timeout(Some(KEEPALIVE))
+}
+
 /// An endpoint with the settings every transport should use.
 pub fn endpoint(scheme: &str, address: &str) -> Result<Endpoint, ConnectError> {
     let endpoint = Endpoint::from_shared(format!("{scheme}://{address}"))
@@ -34,6 +48,8 @@ pub fn endpoint(scheme: &str, address: &str) -> Result<Endpoint, ConnectError> {
     Ok(endpoint
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .http2_keep_alive_interval(KEEPALIVE)
         .keep_alive_timeout(KEEPALIVE)
         .keep_alive_while_idle(true))

@@ -1,7 +1,31 @@
 //! What a node is started with.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::log::files::{LogFiles, OsFiles};
+
+/// Told once, with the reason, that this node can no longer write its log or checkpoint. The default writes
+/// the reason to the log and ends the process: a failed sync must never be retried.
+#[derive(Clone)]
+pub struct FatalHandler(pub Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Default for FatalHandler {
+    fn default() -> Self {
+        FatalHandler(Arc::new(|why| {
+            tracing::error!(why, "this node cannot go on");
+            std::process::abort();
+        }))
+    }
+}
+
+impl fmt::Debug for FatalHandler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FatalHandler")
+    }
+}
 
 /// Which implementation keeps the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -62,6 +86,10 @@ pub struct Options {
     pub write_wait: Duration,
     /// This node is a replica that never votes (used when it joins).
     pub replica: bool,
+    /// Files of the segmented log.
+    pub files: Arc<dyn LogFiles>,
+    /// Called when the node cannot go on.
+    pub fatal: FatalHandler,
 }
 
 impl Default for Options {
@@ -85,6 +113,8 @@ impl Default for Options {
             max_pending_proposals: 4096,
             write_wait: Duration::from_secs(5),
             replica: false,
+            files: Arc::new(OsFiles),
+            fatal: FatalHandler::default(),
         }
     }
 }

@@ -1,0 +1,126 @@
+//! Index changes of a batch: gathered, sorted, and merged into each posting list once.
+//!
+//! Nothing reads an index while a batch is applied, so the changes of all its commands can wait for its
+//! end. They are kept in the order in which they were made; of several for one id in one list the last
+//! decides.
+
+use super::config::IndexTypes;
+use super::posting;
+use super::{Index, Indexes, keys};
+use crate::error::DirectoryError;
+use bindery_model::entry::{Attribute, Entry};
+use bindery_model::schema::{AttrId, Schema};
+use bindery_store::{TreeId, WriteTxn};
+
+/// Above this many gathered bytes the changes are written although the batch goes on: they are sorted in
+/// memory beside the store's frames.
+const GATHERED_BYTES_MAX: usize = 32 << 20;
+
+struct Delta {
+    tree: u32,
+    key_start: usize,
+    key_len: u32,
+    add: bool,
+    id: u64,
+}
+
+/// Changes of posting lists that are not written yet.
+#[derive(Default)]
+pub(crate) struct Deltas {
+    keys: Vec<u8>,
+    list: Vec<Delta>,
+}
+
+impl Deltas {
+    fn push(&mut self, tree: TreeId, key: &[u8], id: u64, add: bool) {
+        let key_start = self.keys.len();
+        self.keys.extend_from_slice(key);
+        self.list.push(Delta { tree: tree.0, key_start, key_len: key.len() as u32, add, id });
+    }
+
+    /// Gathers the changes of every index that is kept up, when entry `id` changes from `old` to `new`; `None`
+    /// stands for no entry.
+    pub(crate) fn change(
+        &mut self,
+        indexes: &Indexes,
+        schema: &Schema,
+        id: u64,
+        old: Option<&Entry>,
+        new: Option<&Entry>,
+    ) {
+        let changed = match (old, new) {
+            (Some(old), Some(new)) => Some(changed_attributes(old, new)),
+            _ => None,
+        };
+        for (index, types) in keys::maintained(indexes) {
+            if changed.as_ref().is_some_and(|changed| !keys::concerns(index, changed, schema)) {
+                continue;
+            }
+            let (removed, added) = keys::changed_keys(index, types, old, new, schema);
+            for key in &removed {
+                self.push(index.tree, key, id, false);
+            }
+            for key in &added {
+                self.push(index.tree, key, id, true);
+            }
+        }
+    }
+
+    /// Gathers the keys of an entry that an index being built has come to.
+    pub(crate) fn build(&mut self, index: &Index, types: IndexTypes, schema: &Schema, id: u64, entry: &Entry) {
+        for key in keys::entry_keys(index, types, entry, schema) {
+            self.push(index.tree, &key, id, true);
+        }
+    }
+
+    /// Whether it is time to write them.
+    pub(crate) fn is_large(&self) -> bool {
+        self.keys.len() + self.list.len() * size_of::<Delta>() > GATHERED_BYTES_MAX
+    }
+
+    /// Forgets the changes of a tree that has been dropped.
+    pub(crate) fn forget(&mut self, tree: TreeId) {
+        self.list.retain(|delta| delta.tree != tree.0);
+    }
+
+    /// Writes all changes, ordered by tree and key.
+    pub(crate) fn write(&mut self, txn: &mut WriteTxn) -> Result<(), DirectoryError> {
+        let mut list = std::mem::take(&mut self.list);
+        let keys = std::mem::take(&mut self.keys);
+        let key = |delta: &Delta| &keys[delta.key_start..delta.key_start + delta.key_len as usize];
+        // Stable: changes of one id in one list stay in their order.
+        list.sort_by(|a, b| (a.tree, key(a), a.id).cmp(&(b.tree, key(b), b.id)));
+        let (mut added, mut removed) = (Vec::new(), Vec::new());
+        for same in list.chunk_by(|a, b| a.tree == b.tree && key(a) == key(b)) {
+            added.clear();
+            removed.clear();
+            for of_id in same.chunk_by(|a, b| a.id == b.id) {
+                let Some(last) = of_id.last() else { continue };
+                if last.add { added.push(last.id) } else { removed.push(last.id) }
+            }
+            let tree = TreeId(same[0].tree);
+            if !removed.is_empty() {
+                posting::remove(txn, tree, key(&same[0]), &removed)?;
+            }
+            if !added.is_empty() {
+                posting::add(txn, tree, key(&same[0]), &added)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The attribute types whose values differ.
+fn changed_attributes(old: &Entry, new: &Entry) -> Vec<AttrId> {
+    let differs = |a: &Entry, b: &Entry| -> Vec<AttrId> {
+        let changed = |attribute: &&Attribute| {
+            b.get(&attribute.description).is_none_or(|other| other.values != attribute.values)
+        };
+        a.attributes.iter().filter(changed).map(|attribute| attribute.description.id).collect()
+    };
+    let mut changed = differs(old, new);
+    changed.extend(differs(new, old));
+    changed.sort_unstable_by_key(|id| id.0);
+    changed.dedup();
+    changed
+}

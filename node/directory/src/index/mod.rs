@@ -1,0 +1,12 @@
+//! Indexes: which keys an entry has, and which entries a key has.
+
+pub mod config;
+pub mod container;
+mod definition;
+mod grams;
+pub mod idset;
+pub mod keys;
+pub(crate) mod maintain;
+pub mod posting;
+
+pub use definition::{Index, Indexes};

@@ -1,0 +1,2 @@
+mod evaluation;
+mod strings;

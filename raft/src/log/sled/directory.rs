@@ -1,0 +1,82 @@
+//! One sled directory, opened and synced the way sled 0.34 needs it.
+//!
+//! * `flush` writes but does not make durable (it calls sync_file_range, which flushes neither the drive's
+//!   cache nor metadata): fdatasync on the `db` file follows each.
+//! * A crash while opening leaves `snap.*.generating`, which makes every later open fail: deleted first.
+//! * Values above segment_size/64 may spill to files that are never synced: 8 MiB segments, 64 KiB values.
+//! * Its garbage collection runs only in the flusher thread: it must not be switched off.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::log::LogError;
+
+/// Fixed for the life of a directory.
+const SLED_SEGMENT_BYTES: usize = 8 << 20;
+/// sled's own background flush; ours happens at every batch, this one only drives its garbage collection.
+const SLED_FLUSH_MS: u64 = 500;
+
+pub(super) struct SledDirectory {
+    pub db: sled::Db,
+    file: File,
+}
+
+/// sled's errors as the operating system's.
+pub(super) fn io_error(error: sled::Error) -> io::Error {
+    match error {
+        sled::Error::Io(error) => error,
+        other => io::Error::other(other.to_string()),
+    }
+}
+
+pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+impl SledDirectory {
+    /// Opens or creates; a new directory is durable on return.
+    pub fn open(path: &Path, cache_bytes: u64) -> Result<SledDirectory, LogError> {
+        let fail = |e: io::Error| LogError::io(path, e);
+        let parent: PathBuf = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let existed = path.join("db").exists();
+        std::fs::create_dir_all(path).map_err(fail)?;
+        remove_unfinished_snapshots(path).map_err(fail)?;
+        let db = sled::Config::new()
+            .path(path)
+            .cache_capacity(cache_bytes)
+            .segment_size(SLED_SEGMENT_BYTES)
+            .flush_every_ms(Some(SLED_FLUSH_MS))
+            .open()
+            .map_err(|e| match e {
+                sled::Error::Io(e) => LogError::io(path, e),
+                other => LogError::damaged(path, other.to_string()),
+            })?;
+        let file = File::open(path.join("db")).map_err(fail)?;
+        let directory = SledDirectory { db, file };
+        if !existed {
+            directory.sync().map_err(fail)?;
+            sync_directory(path).map_err(fail)?;
+            sync_directory(&parent).map_err(fail)?;
+        }
+        Ok(directory)
+    }
+
+    /// Makes everything inserted so far durable.
+    pub fn sync(&self) -> io::Result<()> {
+        self.db.flush().map_err(io_error)?;
+        self.file.sync_data()
+    }
+}
+
+fn remove_unfinished_snapshots(path: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("snap.") && name.ends_with(".generating") {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
