@@ -7,6 +7,7 @@
 pub mod access;
 mod apply;
 pub mod command;
+mod digest;
 mod directory;
 mod dit;
 mod emit;
@@ -29,6 +30,7 @@ mod tables;
 mod view;
 mod virtuals;
 
+pub use digest::TreeDigest;
 pub use directory::{Applied, Directory, DirectoryOptions};
 pub use emit::{Attributes, SearchItem};
 pub use error::{DirectoryError, OpError, OpErrorKind};
@@ -42,3 +44,6 @@ pub use settings::{NamingContext, Settings};
 pub use snapshot::{SnapshotReader, SnapshotWriter};
 pub use view::ReadView;
 pub use virtuals::SUBSCHEMA_DN;
+
+#[cfg(test)]
+mod tests;

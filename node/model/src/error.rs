@@ -95,6 +95,9 @@ pub enum SchemaViolation {
     /// Two structural classes, neither of which is a superclass of the other.
     #[error("entry has two structural object classes that are not of one chain: {0} and {1}")]
     TwoStructuralClasses(String, String),
+    /// An abstract class that no other class of the entry descends from.
+    #[error("object class {0} is abstract and needs a class that descends from it")]
+    AbstractClassAlone(String),
     /// A class requires an attribute that is absent.
     #[error("object class {class} requires attribute {attribute}")]
     MissingAttribute {

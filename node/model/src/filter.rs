@@ -27,38 +27,22 @@ pub enum Filter {
     And(Vec<Filter>),
     /// Without members it is False (RFC 4526).
     Or(Vec<Filter>),
+    /// True when its member is False; Undefined stays.
     Not(Box<Filter>),
-    Equality {
-        description: Vec<u8>,
-        value: Vec<u8>,
-    },
-    Substrings {
-        description: Vec<u8>,
-        initial: Option<Vec<u8>>,
-        any: Vec<Vec<u8>>,
-        last: Option<Vec<u8>>,
-    },
-    GreaterOrEqual {
-        description: Vec<u8>,
-        value: Vec<u8>,
-    },
-    LessOrEqual {
-        description: Vec<u8>,
-        value: Vec<u8>,
-    },
-    Approx {
-        description: Vec<u8>,
-        value: Vec<u8>,
-    },
-    Present {
-        description: Vec<u8>,
-    },
-    Extensible {
-        rule: Option<Vec<u8>>,
-        description: Option<Vec<u8>>,
-        value: Vec<u8>,
-        dn_attributes: bool,
-    },
+    /// `(attr=value)`
+    Equality { description: Vec<u8>, value: Vec<u8> },
+    /// `(attr=initial*any*last)`; at least one part is there, and none is empty.
+    Substrings { description: Vec<u8>, initial: Option<Vec<u8>>, any: Vec<Vec<u8>>, last: Option<Vec<u8>> },
+    /// `(attr>=value)`
+    GreaterOrEqual { description: Vec<u8>, value: Vec<u8> },
+    /// `(attr<=value)`
+    LessOrEqual { description: Vec<u8>, value: Vec<u8> },
+    /// `(attr~=value)`
+    Approx { description: Vec<u8>, value: Vec<u8> },
+    /// `(attr=*)`
+    Present { description: Vec<u8> },
+    /// `(attr:dn:rule:=value)`; the attribute or the rule is there.
+    Extensible { rule: Option<Vec<u8>>, description: Option<Vec<u8>>, value: Vec<u8>, dn_attributes: bool },
 }
 
 #[cfg(test)]

@@ -16,17 +16,24 @@ const LINEAR_VALUES: usize = 8;
 /// What one modification does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModOp {
+    /// Adds values; an existing one is an error.
     Add,
+    /// Removes the values given, or the whole attribute when none are; an absent one is an error.
     Delete,
+    /// Sets the values; none removes the attribute, if there is one.
     Replace,
+    /// Adds a number to each value (RFC 4525).
     Increment,
 }
 
 /// One modification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Modification {
+    /// What to do.
     pub op: ModOp,
+    /// The attribute: exactly this one, not its subtypes.
     pub description: AttributeDescription,
+    /// As the operation needs them.
     pub values: Vec<Vec<u8>>,
 }
 

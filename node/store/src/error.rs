@@ -45,6 +45,9 @@ pub enum StoreError {
     /// The options contradict each other or are below the minimum.
     #[error("options: {0}")]
     Options(&'static str),
+    /// No frame could be had for the writer for several seconds: the arena is too small for what is going on.
+    #[error("the arena is too small: no frame could be freed")]
+    NoFrames,
     /// A read was made inside the closure of another read; the closure must only look at its bytes.
     #[error("a read inside the closure of another read")]
     Reentrant,

@@ -109,10 +109,12 @@ impl<'a> StoredEntry<'a> {
         self.attributes_from(0, usize::MAX)
     }
 
+    /// objectClass and the other user attributes.
     pub fn user_attributes(&self) -> impl Iterator<Item = StoredAttribute<'a>> {
         self.attributes_from(0, self.user_rows)
     }
 
+    /// The operational attributes.
     pub fn operational_attributes(&self) -> impl Iterator<Item = StoredAttribute<'a>> {
         self.attributes_from(self.user_rows, usize::MAX)
     }
@@ -227,6 +229,7 @@ impl<'a> StoredAttribute<'a> {
         (after.is_empty() && end.is_empty()).then_some(Self { id, tlv, description, values })
     }
 
+    /// Its type.
     pub fn id(&self) -> AttrId {
         self.id
     }
@@ -251,6 +254,7 @@ impl<'a> StoredAttribute<'a> {
         options.iter().all(|option| self.options().any(|own| own == option))
     }
 
+    /// Its values, in the order given.
     pub fn values(&self) -> Values<'a> {
         Values { rest: self.values }
     }

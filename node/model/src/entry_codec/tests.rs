@@ -4,6 +4,11 @@ use super::*;
 use crate::entry::{Attribute, AttributeDescription, Entry};
 use crate::schema::Schema;
 
+fn schema() -> &'static Schema {
+    static SHIPPED: std::sync::LazyLock<Schema> = std::sync::LazyLock::new(Schema::shipped);
+    &SHIPPED
+}
+
 fn attribute(schema: &Schema, description: &str, values: &[&[u8]]) -> Attribute {
     let description = AttributeDescription::parse(description.as_bytes(), schema).unwrap();
     Attribute::new(description, values.iter().map(|value| value.to_vec()).collect())
@@ -24,8 +29,8 @@ fn sample(schema: &Schema) -> Entry {
 
 #[test]
 fn object_class_first_then_user_then_operational() {
-    let schema = Schema::shipped();
-    let bytes = encode(7, "cn=a+sn=b", &sample(&schema), &schema).unwrap();
+    let schema = schema();
+    let bytes = encode(7, "cn=a+sn=b", &sample(schema), schema).unwrap();
     let stored = StoredEntry::parse(&bytes).unwrap();
     stored.check().unwrap();
     assert_eq!((stored.parent(), stored.rdn()), (7, "cn=a+sn=b"));
@@ -49,9 +54,9 @@ fn object_class_first_then_user_then_operational() {
 /// RFC 4511 4.1.7 and 4.5.2: SearchResultEntry's attributes are PartialAttributes.
 #[test]
 fn the_body_is_ready_to_send() {
-    let schema = Schema::shipped();
-    let entry = Entry { attributes: vec![attribute(&schema, "cn", &[b"ab", b"c"])] };
-    let bytes = encode(1, "cn=ab", &entry, &schema).unwrap();
+    let schema = schema();
+    let entry = Entry { attributes: vec![attribute(schema, "cn", &[b"ab", b"c"])] };
+    let bytes = encode(1, "cn=ab", &entry, schema).unwrap();
     let stored = StoredEntry::parse(&bytes).unwrap();
     assert_eq!(
         stored.user_attributes_ber(),
@@ -62,46 +67,46 @@ fn the_body_is_ready_to_send() {
 
 #[test]
 fn decoding_gives_the_arranged_entry_and_encoding_is_deterministic() {
-    let schema = Schema::shipped();
-    let mut entry = sample(&schema);
-    let bytes = encode(7, "cn=a", &entry, &schema).unwrap();
+    let schema = schema();
+    let mut entry = sample(schema);
+    let bytes = encode(7, "cn=a", &entry, schema).unwrap();
     let decoded = StoredEntry::parse(&bytes).unwrap().to_entry();
-    entry.arrange(&schema);
+    entry.arrange(schema);
     assert_eq!(decoded, entry);
-    assert_eq!(encode(7, "cn=a", &decoded, &schema).unwrap(), bytes);
+    assert_eq!(encode(7, "cn=a", &decoded, schema).unwrap(), bytes);
 }
 
 #[test]
 fn renaming_copies_the_attributes() {
-    let schema = Schema::shipped();
-    let entry = sample(&schema);
-    let bytes = encode(7, "cn=a", &entry, &schema).unwrap();
+    let schema = schema();
+    let entry = sample(schema);
+    let bytes = encode(7, "cn=a", &entry, schema).unwrap();
     let renamed = StoredEntry::parse(&bytes).unwrap().renamed(9, "cn=longer name").unwrap();
-    assert_eq!(renamed, encode(9, "cn=longer name", &entry, &schema).unwrap());
+    assert_eq!(renamed, encode(9, "cn=longer name", &entry, schema).unwrap());
 }
 
 #[test]
 fn attributes_without_values_are_left_out() {
-    let schema = Schema::shipped();
-    let entry = Entry { attributes: vec![attribute(&schema, "cn", &[])] };
-    let bytes = encode(0, "", &entry, &schema).unwrap();
+    let schema = schema();
+    let entry = Entry { attributes: vec![attribute(schema, "cn", &[])] };
+    let bytes = encode(0, "", &entry, schema).unwrap();
     assert_eq!(StoredEntry::parse(&bytes).unwrap().attributes().count(), 0);
 }
 
 #[test]
 fn unknown_attribute_numbers_are_refused() {
-    let schema = Schema::shipped();
+    let schema = schema();
     let description = AttributeDescription::plain(AttrId(u32::MAX));
     let entry = Entry { attributes: vec![Attribute::new(description, vec![b"x".to_vec()])] };
-    assert_eq!(encode(0, "", &entry, &schema), Err(CodecError::UnknownAttribute(AttrId(u32::MAX))));
+    assert_eq!(encode(0, "", &entry, schema), Err(CodecError::UnknownAttribute(AttrId(u32::MAX))));
 }
 
 #[test]
 fn every_cut_is_found() {
-    let schema = Schema::shipped();
+    let schema = schema();
     let entry =
-        Entry { attributes: vec![attribute(&schema, "cn", &[b"a", b"b"]), attribute(&schema, "entryUUID", &[b"x"])] };
-    let bytes = encode(7, "cn=a", &entry, &schema).unwrap();
+        Entry { attributes: vec![attribute(schema, "cn", &[b"a", b"b"]), attribute(schema, "entryUUID", &[b"x"])] };
+    let bytes = encode(7, "cn=a", &entry, schema).unwrap();
     for end in 0..bytes.len() {
         assert!(StoredEntry::parse(&bytes[..end]).is_err(), "cut at {end}");
     }
@@ -127,28 +132,28 @@ proptest! {
         (prop::sample::select(&["cn", "sn", "cn;lang-en", "description", "createTimestamp", "objectClass"][..]),
          prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 1..5)), 0..8),
         parent in any::<u64>(), rdn in ".{0,40}") {
-        let schema = Schema::shipped();
+        let schema = schema();
         let mut entry = Entry::new();
         for (description, values) in values {
-            entry.set(AttributeDescription::parse(description.as_bytes(), &schema).unwrap(), values);
+            entry.set(AttributeDescription::parse(description.as_bytes(), schema).unwrap(), values);
         }
-        let bytes = encode(parent, &rdn, &entry, &schema).unwrap();
+        let bytes = encode(parent, &rdn, &entry, schema).unwrap();
         let stored = StoredEntry::parse(&bytes).unwrap();
         prop_assert_eq!(stored.check(), Ok(()));
-        entry.arrange(&schema);
+        entry.arrange(schema);
         prop_assert_eq!(stored.to_entry(), entry);
         prop_assert_eq!((stored.parent(), stored.rdn()), (parent, &*rdn));
     }
 
     #[test]
     fn damage_never_panics(flips in prop::collection::vec((0usize..400, any::<u8>()), 1..6)) {
-        let schema = Schema::shipped();
+        let schema = schema();
         let entry = Entry { attributes: vec![
-            attribute(&schema, "cn", &[b"a", b"b"]),
-            attribute(&schema, "sn;lang-en", &[&[b'x'; 140]]),
-            attribute(&schema, "entryUUID", &[b"x"]),
+            attribute(schema, "cn", &[b"a", b"b"]),
+            attribute(schema, "sn;lang-en", &[&[b'x'; 140]]),
+            attribute(schema, "entryUUID", &[b"x"]),
         ] };
-        let mut bytes = encode(7, "cn=a", &entry, &schema).unwrap();
+        let mut bytes = encode(7, "cn=a", &entry, schema).unwrap();
         for (at, byte) in flips {
             let at = at % bytes.len();
             bytes[at] = byte;

@@ -9,8 +9,11 @@ use crate::schema::{AttrId, Schema};
 /// A truth value. The order makes And the least and Or the greatest of its members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tri {
+    /// Not matched.
     False,
+    /// Cannot be told: an unknown attribute, a value that its rule cannot take, an attribute that may not be read.
     Undefined,
+    /// Matched: only such entries are found.
     True,
 }
 

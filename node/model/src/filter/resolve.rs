@@ -12,14 +12,13 @@ pub enum ResolvedFilter {
     And(Vec<ResolvedFilter>),
     /// Without members False.
     Or(Vec<ResolvedFilter>),
+    /// Undefined stays.
     Not(Box<ResolvedFilter>),
     /// An item that is Undefined for every entry: the attribute or the rule is unknown, the attribute has no
     /// such rule, or the assertion value does not belong to the rule (RFC 4511 4.5.1.7).
     Undefined,
-    Item {
-        attribute: AttributeTest,
-        assertion: Assertion,
-    },
+    /// An attribute and what one of its values must be.
+    Item { attribute: AttributeTest, assertion: Assertion },
 }
 
 /// The attributes that an item looks at.
@@ -39,52 +38,34 @@ pub struct AttributeTest {
 /// What a value must be. Keys are those of [`MatchingRule::normalize`] unless said otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Assertion {
+    /// Any value.
     Present,
-    Equality {
-        rule: MatchingRule,
-        key: Vec<u8>,
-    },
+    /// A value with this key.
+    Equality { rule: MatchingRule, key: Vec<u8> },
     /// The value names `class` or a class below it: superclasses are implied (RFC 4512 2.4, 3.3).
-    ObjectClass {
-        class: ObjectClassId,
-    },
-    Substrings {
-        rule: MatchingRule,
-        parts: SubstringParts,
-    },
+    ObjectClass { class: ObjectClassId },
+    /// A value with these parts in this order.
+    Substrings { rule: MatchingRule, parts: SubstringParts },
     /// `key` is [`MatchingRule::ordering_key`]'s.
-    GreaterOrEqual {
-        rule: MatchingRule,
-        key: Vec<u8>,
-    },
+    GreaterOrEqual { rule: MatchingRule, key: Vec<u8> },
     /// `key` is [`MatchingRule::ordering_key`]'s.
-    LessOrEqual {
-        rule: MatchingRule,
-        key: Vec<u8>,
-    },
+    LessOrEqual { rule: MatchingRule, key: Vec<u8> },
     /// By an ordering rule in an extensible item. `key` is [`MatchingRule::ordering_key`]'s.
-    Less {
-        rule: MatchingRule,
-        key: Vec<u8>,
-    },
+    Less { rule: MatchingRule, key: Vec<u8> },
     /// The value has all of `words` ([`MatchingRule::approx_key`]), or equals `key`.
-    Approx {
-        rule: MatchingRule,
-        words: Vec<Vec<u8>>,
-        key: Vec<u8>,
-    },
+    Approx { rule: MatchingRule, words: Vec<Vec<u8>>, key: Vec<u8> },
     /// By a rule that has no keys: those of bits.
-    Rule {
-        rule: MatchingRule,
-        value: Vec<u8>,
-    },
+    Rule { rule: MatchingRule, value: Vec<u8> },
 }
 
 /// The parts of a substring assertion, in the forms of the rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SubstringParts {
+    /// How the value begins.
     pub initial: Option<Vec<u8>>,
+    /// What stands in between, in order.
     pub any: Vec<Vec<u8>>,
+    /// How the value ends.
     pub last: Option<Vec<u8>>,
 }
 

@@ -10,7 +10,7 @@ mod reader;
 mod writer;
 
 pub use error::{LdifError, LdifErrorKind};
-pub use parse::{AttributeLine, Change, Content, Control, ModOp, ModSpec, Record};
+pub use parse::{AttributeLine, Change, Content, Control, ModSpec, Record};
 pub use reader::{DEFAULT_MAX_RECORD_BYTES, RawRecord, Reader};
 pub use writer::Writer;
 

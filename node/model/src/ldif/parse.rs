@@ -9,6 +9,7 @@ use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 
 use super::error::{LdifError, LdifErrorKind};
 use super::reader::RawRecord;
+use crate::modify::ModOp;
 
 /// Standard base64; bits left over in the last character are ignored, as other servers do.
 const BASE64: GeneralPurpose =
@@ -72,9 +73,13 @@ pub struct Control<'a> {
 /// RFC 2849 "changerecord".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change<'a> {
+    /// The lines of the new entry, gathered as those of [`Content::Entry`].
     Add(Vec<AttributeLine<'a>>),
+    /// Delete the entry.
     Delete,
+    /// In order.
     Modify(Vec<ModSpec<'a>>),
+    /// `modrdn` and `moddn` are the same.
     ModDn { new_rdn: Cow<'a, str>, delete_old_rdn: bool, new_superior: Option<Cow<'a, str>> },
 }
 
@@ -82,17 +87,10 @@ pub enum Change<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModSpec<'a> {
     pub line: u64,
+    /// Which of the four.
     pub op: ModOp,
     pub description: &'a str,
     pub values: Vec<Cow<'a, [u8]>>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ModOp {
-    Add,
-    Delete,
-    Replace,
-    Increment,
 }
 
 /// A logical line, split at its colon.

@@ -3,6 +3,7 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 
 use super::*;
+use crate::modify::ModOp;
 
 type Owned = (String, Vec<(String, Vec<u8>)>);
 

@@ -1,9 +1,17 @@
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 
 use super::increment::add_integers;
 use super::*;
 
-fn schema() -> Schema {
+/// Parsed once: it is large.
+fn schema() -> &'static Schema {
+    static EXTENDED: LazyLock<Schema> = LazyLock::new(extended);
+    &EXTENDED
+}
+
+fn extended() -> Schema {
     let mut schema = Schema::shipped();
     schema
         .add_text(
@@ -41,7 +49,7 @@ use ModOp::{Add, Delete, Increment, Replace};
 
 #[test]
 fn t15_replace_delete_add() {
-    let schema = &schema();
+    let schema = schema();
     let before = entry(schema, &[("objectClass", "inetOrgPerson"), ("cn", "A  B"), ("cn;lang-en", "x")]);
     let one = |op, text, values: &[&str]| {
         let mut changed = before.clone();
@@ -68,7 +76,7 @@ fn t15_replace_delete_add() {
 
 #[test]
 fn many_values_are_compared_by_hash_with_the_same_results() {
-    let schema = &schema();
+    let schema = schema();
     let names: Vec<String> = (0..100).map(|index| format!("Value {index}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut changed = entry(schema, &[]);
@@ -89,7 +97,7 @@ fn many_values_are_compared_by_hash_with_the_same_results() {
 
 #[test]
 fn t17_ordered_and_atomic() {
-    let schema = &schema();
+    let schema = schema();
     let mut changed = entry(schema, &[("description", "old")]);
     let modifications = [
         modification(schema, Delete, "description", &[]),
@@ -106,7 +114,7 @@ fn t17_ordered_and_atomic() {
 
 #[test]
 fn t16_delete_and_add_of_the_same_value() {
-    let schema = &schema();
+    let schema = schema();
     let mut changed = entry(schema, &[("mail", "a@x")]);
     let modifications = [modification(schema, Delete, "mail", &["a@x"]), modification(schema, Add, "mail", &["A@x"])];
     apply_modifications(&mut changed, &modifications, schema).unwrap();
@@ -115,7 +123,7 @@ fn t16_delete_and_add_of_the_same_value() {
 
 #[test]
 fn t19_rfc4525_increment() {
-    let schema = &schema();
+    let schema = schema();
     let increment = |name: &str, value: &str, delta: &[&str]| {
         let mut changed = entry(schema, &[(name, value)]);
         apply_modifications(&mut changed, &[modification(schema, Increment, name, delta)], schema)
@@ -137,7 +145,7 @@ fn t19_rfc4525_increment() {
 
 #[test]
 fn t10_a_superclass_value_comes_and_goes() {
-    let schema = &schema();
+    let schema = schema();
     let mut changed = entry(schema, &[("objectClass", "inetOrgPerson"), ("cn", "a"), ("sn", "b")]);
     let before = changed.clone();
     let absent = [modification(schema, Delete, "objectClass", &["person"])];
@@ -153,7 +161,7 @@ fn t10_a_superclass_value_comes_and_goes() {
 
 #[test]
 fn without_an_equality_rule_bytes_are_compared() {
-    let schema = &schema();
+    let schema = schema();
     let mut changed = entry(schema, &[("testNoRule", "a")]);
     apply_modifications(&mut changed, &[modification(schema, Add, "testNoRule", &["A"])], schema).unwrap();
     let again = [modification(schema, Add, "testNoRule", &["a"])];
@@ -164,7 +172,7 @@ fn without_an_equality_rule_bytes_are_compared() {
 
 #[test]
 fn no_user_modification() {
-    let schema = &schema();
+    let schema = schema();
     let mut changed = entry(schema, &[("cn", "a")]);
     let stamp = [modification(schema, Replace, "createTimestamp", &["20250101000000Z"])];
     assert!(matches!(apply_modifications(&mut changed, &stamp, schema), Err(ModifyError::NoUserModification { .. })));
@@ -174,7 +182,7 @@ fn no_user_modification() {
 
 #[test]
 fn invalid_values() {
-    let schema = &schema();
+    let schema = schema();
     let mut changed = entry(schema, &[("cn", "a")]);
     let bad = [modification(schema, Add, "uidNumber", &["1", "x"])];
     let error = apply_modifications(&mut changed, &bad, schema).unwrap_err();

@@ -1,7 +1,5 @@
 //! Names to numbers without regard to case, without allocation.
 
-#![allow(dead_code)]
-
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -32,11 +30,6 @@ impl<Id: Copy> NameMap<Id> {
     /// Stores a name, at most [`MAX_NAME_BYTES`] long.
     pub(super) fn insert(&mut self, name: &str, id: Id) {
         self.0.insert(name.to_ascii_lowercase().into_bytes().into_boxed_slice(), id);
-    }
-
-    /// Forgets a name.
-    pub(super) fn remove(&mut self, name: &str) {
-        self.0.remove(name.to_ascii_lowercase().as_bytes());
     }
 }
 

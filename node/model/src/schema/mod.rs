@@ -2,6 +2,7 @@
 //! enforced.
 
 mod check;
+mod compile;
 mod lookup;
 mod parse;
 mod registry;
@@ -19,6 +20,9 @@ pub use registry::Added;
 use crate::matching::MatchingRule;
 use crate::syntax::Syntax;
 use lookup::NameMap;
+
+/// The attribute objectClass (RFC 4512, 3.3).
+const OBJECT_CLASS_OID: &str = "2.5.4.0";
 
 /// The number of an attribute type: from 1, given in the order of definition, never given again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -116,6 +120,9 @@ pub struct ObjectClass {
     pub obsolete: bool,
     /// Its kind.
     pub kind: ObjectClassKind,
+    /// An auxiliary class that stands as structural in an entry that has no structural class: RFC 2307's posixGroup
+    /// became auxiliary in its successor, and data of both kinds exists.
+    pub structural_when_alone: bool,
     /// Its direct superclasses.
     pub superiors: Vec<ObjectClassId>,
     /// All superclasses, direct and indirect, sorted; not itself.

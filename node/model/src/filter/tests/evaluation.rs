@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 
 use crate::entry::{AttributeDescription, Entry};
@@ -5,7 +7,13 @@ use crate::entry_codec::{StoredEntry, encode};
 use crate::filter::{AttributeTest, EntryValues, Filter, MAX_DEPTH, ResolvedFilter, Tri};
 use crate::schema::{AttrId, Schema};
 
-fn schema() -> Schema {
+/// Parsed once: it is large.
+fn schema() -> &'static Schema {
+    static EXTENDED: LazyLock<Schema> = LazyLock::new(extended);
+    &EXTENDED
+}
+
+fn extended() -> Schema {
     let mut schema = Schema::shipped();
     schema
         .add_text(
@@ -47,7 +55,7 @@ use Tri::{False, True, Undefined};
 
 #[test]
 fn truth_tables() {
-    let schema = &schema();
+    let schema = schema();
     let u1 = &entry(schema, &[("uid", "u1")]);
     // T, F, U as items.
     let item = |value| match value {
@@ -67,7 +75,7 @@ fn truth_tables() {
 
 #[test]
 fn t01_escapes_are_data() {
-    let schema = &schema();
+    let schema = schema();
     let values = ["test * me", "test x me", "a\\b", "(x)", "a.c", "abc"];
     for (filter, only) in
         [("(cn=*\\2a*)", "test * me"), ("(cn=a\\5cb)", "a\\b"), ("(cn=\\28x\\29)", "(x)"), ("(cn=a.*)", "a.c")]
@@ -81,7 +89,7 @@ fn t01_escapes_are_data() {
 
 #[test]
 fn t06_unknown_attribute_is_undefined() {
-    let schema = &schema();
+    let schema = schema();
     let u1 = &entry(schema, &[("uid", "u1")]);
     check(
         schema,
@@ -101,7 +109,7 @@ fn t06_unknown_attribute_is_undefined() {
 
 #[test]
 fn t07_no_rule_is_undefined() {
-    let schema = &schema();
+    let schema = schema();
     let u1 = &entry(schema, &[("uid", "u1"), ("uidNumber", "100"), ("jpegPhoto", "x")]);
     check(
         schema,
@@ -122,7 +130,7 @@ fn t07_no_rule_is_undefined() {
 
 #[test]
 fn t10_superclasses_are_implied() {
-    let schema = &schema();
+    let schema = schema();
     let person = &entry(schema, &[("objectClass", "inetOrgPerson"), ("cn", "a")]);
     check(
         schema,
@@ -145,7 +153,7 @@ fn t10_superclasses_are_implied() {
 
 #[test]
 fn t11_options_and_subtypes() {
-    let schema = &schema();
+    let schema = schema();
     let tagged = &entry(schema, &[("cn", "a"), ("cn;lang-en", "b"), ("cn;lang-fr", "c"), ("cn;lang-de-at", "d")]);
     check(
         schema,
@@ -171,7 +179,7 @@ fn t11_options_and_subtypes() {
 
 #[test]
 fn t12_boolean_telephone_time() {
-    let schema = &schema();
+    let schema = schema();
     let values = &entry(schema, &[("b", "TRUE"), ("telephoneNumber", "+1 555-1234"), ("t", "20250101000000Z")]);
     check(
         schema,
@@ -194,7 +202,7 @@ fn t12_boolean_telephone_time() {
 
 #[test]
 fn substrings_by_words() {
-    let schema = &schema();
+    let schema = schema();
     let values = &entry(schema, &[("cn", "Foo Bar  Baz"), ("sn", " Zürich  See ")]);
     check(
         schema,
@@ -221,7 +229,7 @@ fn substrings_by_words() {
 /// The short way for plain values must give what the long way gives.
 #[test]
 fn substrings_of_plain_and_other_values_agree() {
-    let schema = &schema();
+    let schema = schema();
     for (plain, other) in [("Foo Bar", "Foo\u{ad} Bar"), ("a", "\u{200b}a"), ("x y z", "x\u{a0}y z")] {
         for filter in
             ["(cn=foo*)", "(cn=*o b*)", "(cn=*bar)", "(cn=a*)", "(cn=*a)", "(cn=x y*)", "(cn=*y  z)", "(cn=* *)"]
@@ -234,7 +242,7 @@ fn substrings_of_plain_and_other_values_agree() {
 
 #[test]
 fn ordering_and_approximation() {
-    let schema = &schema();
+    let schema = schema();
     let values = &entry(schema, &[("uidNumber", "100"), ("createTimestamp", "20250101000000Z"), ("sn", "Smith")]);
     check(
         schema,
@@ -257,7 +265,7 @@ fn ordering_and_approximation() {
 
 #[test]
 fn rfc4511_extensible_match() {
-    let schema = &schema();
+    let schema = schema();
     let values = &entry(schema, &[("cn", "Fred"), ("uidNumber", "6"), ("description", "FRED")]);
     check(
         schema,
@@ -311,7 +319,7 @@ impl EntryValues for Wrapped<'_> {
 
 #[test]
 fn dn_attributes_virtual_and_unreadable_ones() {
-    let schema = &schema();
+    let schema = schema();
     let id = |name: &str| schema.attribute_id(name.as_bytes()).unwrap();
     let entry = &entry(schema, &[("cn", "a"), ("userPassword", "secret")]);
     let wrapped = Wrapped {
@@ -347,7 +355,7 @@ fn dn_attributes_virtual_and_unreadable_ones() {
 
 #[test]
 fn t36_a_filter_made_too_deep_is_undefined() {
-    let schema = &schema();
+    let schema = schema();
     let mut filter = Filter::And(vec![]);
     for _ in 0..MAX_DEPTH {
         filter = Filter::Not(Box::new(filter));
@@ -359,7 +367,7 @@ fn t36_a_filter_made_too_deep_is_undefined() {
 
 #[test]
 fn what_the_planner_sees() {
-    let schema = &schema();
+    let schema = schema();
     let resolved = Filter::parse("(&(cn=A  B)(mail=x*))").unwrap().resolve(schema);
     let ResolvedFilter::And(members) = &resolved else { panic!() };
     let ResolvedFilter::Item { attribute, .. } = &members[0] else { panic!() };
@@ -381,7 +389,7 @@ proptest! {
         comparison in prop::sample::select(&["=", ">=", "<=", "~=", ":=", ":caseExactMatch:=", ":1.2.840.113556.1.4.803:="][..]),
         value in prop_oneof!["[a-zA-Z0-9 ]{0,6}", "[0-9]{1,14}Z?", "cn=[a-z ]{1,4},dc=x"],
     ) {
-        let schema = &schema();
+        let schema = schema();
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, &**value)).collect();
         let entry = entry(schema, &values);
         let text = format!("({name}{comparison}{value})");
