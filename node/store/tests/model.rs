@@ -54,6 +54,8 @@ enum Step {
     },
     Reopen,
     Crash(u64),
+    /// A crash, after which the newest meta is rotten.
+    CrashLosingNewest(u64),
     Verify,
 }
 
@@ -79,6 +81,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (tree, key).prop_map(|(tree, key)| Step::Seek { tree, key }),
         1 => Just(Step::Reopen),
         2 => any::<u64>().prop_map(Step::Crash),
+        1 => any::<u64>().prop_map(Step::CrashLosingNewest),
         1 => Just(Step::Verify),
     ]
 }
@@ -131,6 +134,10 @@ struct World {
     working: Model,
     published: Model,
     durable: Model,
+    /// What the older checkpoint holds, if there is one.
+    older: Option<Model>,
+    /// Whether a version newer than the durable one was published.
+    advanced: bool,
     views: Vec<(View, Model)>,
     salt: u64,
 }
@@ -147,6 +154,8 @@ impl World {
             working: Model::new(),
             published: Model::new(),
             durable: Model::new(),
+            older: None,
+            advanced: false,
             views: Vec::new(),
             salt: 0,
         }
@@ -172,6 +181,7 @@ impl World {
     fn reopen(&mut self, files: FaultyFiles) {
         self.txn = None;
         self.views.clear();
+        self.advanced = false;
         self.files = files;
         self.store = Store::open(Arc::new(self.files.clone()), Path::new(PATH), self.options.clone()).unwrap();
         self.published = self.durable.clone();
@@ -199,6 +209,7 @@ impl World {
                 let view = self.txn.take().unwrap().commit(b"label").unwrap();
                 assert_eq!(view.label(), b"label");
                 self.published = self.working.clone();
+                self.advanced = true;
             }
             Step::Abort => {
                 self.txn = None;
@@ -207,7 +218,10 @@ impl World {
             Step::Checkpoint => {
                 // Also in the middle of a transaction: the published version is what becomes durable.
                 self.store.checkpoint().unwrap();
-                self.durable = self.published.clone();
+                let before = std::mem::replace(&mut self.durable, self.published.clone());
+                if std::mem::replace(&mut self.advanced, false) {
+                    self.older = Some(before);
+                }
             }
             Step::HoldView if self.views.len() < 4 => {
                 self.views.push((self.store.view(), self.published.clone()));
@@ -228,6 +242,16 @@ impl World {
             }
             Step::Crash(seed) => {
                 let files = self.files.crash(seed);
+                self.reopen(files);
+            }
+            Step::CrashLosingNewest(seed) => {
+                let Some(older) = self.older.take() else { return };
+                let files = self.files.crash(seed);
+                let bytes = files.bytes(Path::new(PATH));
+                let number = |slot: usize| u64::from_le_bytes(bytes[slot * 4096 + 32..][..8].try_into().unwrap());
+                let newest = usize::from(number(1) > number(0));
+                files.corrupt(Path::new(PATH), newest * 4096 + 100, 1);
+                self.durable = older;
                 self.reopen(files);
             }
             Step::Verify => {
