@@ -41,8 +41,10 @@ pub async fn serve(
         let stopped = async move {
             let _ = stop.wait_for(|stop| *stop).await;
         };
-        let served =
-            tonic::transport::Server::builder().add_routes(routes).serve_with_incoming_shutdown(incoming, stopped).await;
+        let served = tonic::transport::Server::builder()
+            .add_routes(routes)
+            .serve_with_incoming_shutdown(incoming, stopped)
+            .await;
         if let Err(error) = served {
             tracing::error!(%error, "gRPC ended");
         }
