@@ -77,11 +77,7 @@ pub fn default_rules() -> Vec<Rule> {
     vec![
         Rule {
             what: What::Attributes(PASSWORD_ATTRIBUTES.map(str::to_owned).to_vec()),
-            by: vec![
-                (Who::Own, Rights::WRITE),
-                (Who::Anonymous, Rights::AUTH),
-                (Who::All, Rights::NONE),
-            ],
+            by: vec![(Who::Own, Rights::WRITE), (Who::Anonymous, Rights::AUTH), (Who::All, Rights::NONE)],
         },
         Rule {
             what: What::Attributes(vec!["shadowLastChange".to_owned()]),
@@ -113,26 +109,20 @@ struct Table {
 pub struct AccessRules {
     anonymous: Table,
     user: Table,
-    admin: Table,
 }
 
 impl AccessRules {
     /// Resolves rules against a schema. An attribute that the schema does not have protects nothing and is
     /// left out: it starts to count when its definition is added.
     pub fn new(rules: &[Rule], schema: &Schema) -> AccessRules {
-        let all = Pair { other: Rights::WRITE_LEVEL, own: Rights::WRITE_LEVEL };
-        AccessRules {
-            anonymous: table(rules, schema, false),
-            user: table(rules, schema, true),
-            admin: Table { server: Rights::WRITE_LEVEL, rest: all, special: Vec::new() },
-        }
+        AccessRules { anonymous: table(rules, schema, false), user: table(rules, schema, true) }
     }
 
     /// The rules as they apply to `identity`.
     pub fn reader(&self, identity: &Identity) -> Reader<'_> {
         match identity {
             Identity::Anonymous => Reader { table: &self.anonymous, id: None },
-            Identity::Admin => Reader { table: &self.admin, id: None },
+            Identity::Admin => everything(),
             Identity::User { id, .. } => Reader { table: &self.user, id: Some(*id) },
         }
     }
@@ -150,10 +140,7 @@ fn granted(rule: &Rule, user: bool, own: bool) -> Rights {
 
 fn table(rules: &[Rule], schema: &Schema, user: bool) -> Table {
     let first = |wanted: &dyn Fn(&What) -> bool, own: bool| {
-        rules
-            .iter()
-            .find(|rule| wanted(&rule.what))
-            .map_or(Rights::NONE, |rule| granted(rule, user, own))
+        rules.iter().find(|rule| wanted(&rule.what)).map_or(Rights::NONE, |rule| granted(rule, user, own))
     };
     let everything = |what: &What| *what == What::Everything;
     let mut special: Vec<(AttrId, Pair)> = Vec::new();
@@ -168,8 +155,7 @@ fn table(rules: &[Rule], schema: &Schema, user: bool) -> Table {
         for attribute in names.iter().filter_map(|name| schema.attribute(name)) {
             for id in schema.subtypes(attribute.id) {
                 if special.iter().all(|(known, _)| known != id) {
-                    let pair =
-                        Pair { other: granted(rule, user, false), own: granted(rule, user, true) };
+                    let pair = Pair { other: granted(rule, user, false), own: granted(rule, user, true) };
                     special.push((*id, pair));
                 }
             }
@@ -182,6 +168,17 @@ fn table(rules: &[Rule], schema: &Schema, user: bool) -> Table {
         special,
     }
 }
+
+/// A reader from whom nothing is kept.
+pub(crate) fn everything() -> Reader<'static> {
+    Reader { table: &EVERYTHING, id: None }
+}
+
+static EVERYTHING: Table = Table {
+    server: Rights::WRITE_LEVEL,
+    rest: Pair { other: Rights::WRITE_LEVEL, own: Rights::WRITE_LEVEL },
+    special: Vec::new(),
+};
 
 /// The rules as they apply to one asker.
 #[derive(Debug, Clone, Copy)]
@@ -214,24 +211,20 @@ impl Reader<'_> {
     /// Whether there is any entry that this asker may see. If not, a search is refused before it looks for
     /// its base, so that the answer tells nothing about what exists.
     pub fn sees_entries(&self) -> bool {
-        self.table.rest.other.has(Rights::READ)
-            || self.id.is_some() && self.table.rest.own.has(Rights::READ)
+        self.table.rest.other.has(Rights::READ) || self.id.is_some() && self.table.rest.own.has(Rights::READ)
     }
 
     /// Whether some attribute may be unreadable although its entry can be seen.
     pub fn is_partial(&self) -> bool {
-        self.table.special.iter().any(|(_, pair)| {
-            !pair.other.has(Rights::READ_LEVEL) || !pair.own.has(Rights::READ_LEVEL)
-        })
+        self.table
+            .special
+            .iter()
+            .any(|(_, pair)| !pair.other.has(Rights::READ_LEVEL) || !pair.own.has(Rights::READ_LEVEL))
     }
 
     /// Attributes that must be left out of the entry with id `entry`.
     pub fn hidden(&self, entry: u64) -> impl Iterator<Item = AttrId> {
-        self.table
-            .special
-            .iter()
-            .filter(move |(_, pair)| !self.pick(pair, entry).has(Rights::READ))
-            .map(|(id, _)| *id)
+        self.table.special.iter().filter(move |(_, pair)| !self.pick(pair, entry).has(Rights::READ)).map(|(id, _)| *id)
     }
 
     /// Whether a filter may use `attribute` whatever the entry.
@@ -254,8 +247,7 @@ mod tests {
     fn default_rules_as_written() {
         let schema = Schema::shipped();
         let rules = AccessRules::new(&default_rules(), &schema);
-        let (password, shadow, cn) =
-            (id(&schema, "userPassword"), id(&schema, "shadowLastChange"), id(&schema, "cn"));
+        let (password, shadow, cn) = (id(&schema, "userPassword"), id(&schema, "shadowLastChange"), id(&schema, "cn"));
 
         let nobody = rules.reader(&Identity::Anonymous);
         assert!(!nobody.sees_entries());

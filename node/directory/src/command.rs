@@ -92,10 +92,7 @@ pub struct Command {
     #[prost(message, optional, tag = "2")]
     pub requester: Option<Requester>,
     /// What to do.
-    #[prost(
-        oneof = "Operation",
-        tags = "10, 11, 12, 13, 14, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29"
-    )]
+    #[prost(oneof = "Operation", tags = "10, 11, 12, 13, 14, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29")]
     pub operation: Option<Operation>,
 }
 
@@ -416,9 +413,8 @@ impl Command {
         if payload.len() > COMMAND_BYTES_MAX {
             return Err(OpError::new(OpErrorKind::Protocol, "the command is too long"));
         }
-        Command::decode(payload.clone()).map_err(|error| {
-            OpError::new(OpErrorKind::Protocol, format!("the command cannot be read: {error}"))
-        })
+        Command::decode(payload.clone())
+            .map_err(|error| OpError::new(OpErrorKind::Protocol, format!("the command cannot be read: {error}")))
     }
 }
 
@@ -528,10 +524,9 @@ impl Reply {
                 },
                 entry: refusal.entry,
             },
-            Ok(None) | Err(_) => Reply::Refused {
-                error: OpError::new(OpErrorKind::Internal, "the reply cannot be read"),
-                entry: None,
-            },
+            Ok(None) | Err(_) => {
+                Reply::Refused { error: OpError::new(OpErrorKind::Internal, "the reply cannot be read"), entry: None }
+            }
         }
     }
 

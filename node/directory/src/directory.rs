@@ -84,6 +84,7 @@ impl Version {
             access: Arc::new(access),
             names: Arc::new(NameCache::default()),
             naming_generation: state.renames,
+            schema_time_us: state.schema_time_us,
             applied_index: state.applied.map_or(0, |position| position.index),
         };
         Ok(Version { store, view, state })
@@ -151,6 +152,7 @@ impl Directory {
             access,
             names: version.view.names.clone(),
             naming_generation: state.renames,
+            schema_time_us: state.schema_time_us,
             applied_index,
         };
         self.0.current.store(Arc::new(Version { store: version.store.clone(), view, state }));
@@ -224,8 +226,7 @@ impl Directory {
     /// # Errors
     /// The store's, or files' errors.
     pub fn begin_install(&self) -> Result<SnapshotWriter, DirectoryError> {
-        let options =
-            StoreOptions { arena_bytes: self.0.options.install_arena_bytes, ..self.0.options.store.clone() };
+        let options = StoreOptions { arena_bytes: self.0.options.install_arena_bytes, ..self.0.options.store.clone() };
         SnapshotWriter::new(self.clone(), self.0.files.clone(), &self.0.folder, options)
     }
 

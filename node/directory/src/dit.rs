@@ -32,11 +32,7 @@ pub enum Resolved {
 }
 
 /// Follows `name` down from its naming context.
-pub fn resolve(
-    records: &impl Records,
-    settings: &Settings,
-    name: &NormDn,
-) -> Result<Resolved, DirectoryError> {
+pub fn resolve(records: &impl Records, settings: &Settings, name: &NormDn) -> Result<Resolved, DirectoryError> {
     let rdns = name.rdns();
     if rdns.is_empty() {
         return Ok(Resolved::Root);
@@ -58,11 +54,7 @@ pub fn resolve(
 }
 
 /// The child of `parent` with this normalised RDN.
-pub fn child(
-    records: &impl Records,
-    parent: u64,
-    rdn: &[u8],
-) -> Result<Option<u64>, DirectoryError> {
+pub fn child(records: &impl Records, parent: u64, rdn: &[u8]) -> Result<Option<u64>, DirectoryError> {
     id_at(records, &tables::dn_key(parent, rdn))
 }
 
@@ -76,10 +68,7 @@ pub fn id_at(records: &impl Records, key: &[u8]) -> Result<Option<u64>, Director
 }
 
 /// The first child of `parent` in the order of the tree of names, with its key there.
-pub fn first_child(
-    records: &impl Records,
-    parent: u64,
-) -> Result<Option<(Vec<u8>, u64)>, DirectoryError> {
+pub fn first_child(records: &impl Records, parent: u64) -> Result<Option<(Vec<u8>, u64)>, DirectoryError> {
     let prefix = tables::dn_prefix(parent);
     let mut cursor = records.records(DN);
     if !cursor.seek(&prefix)? || !cursor.key().starts_with(&prefix) {
@@ -91,11 +80,7 @@ pub fn first_child(
 }
 
 /// Levels above `id`, 1 for a naming context; `None` when there are more than `limit`.
-pub fn depth(
-    records: &impl Records,
-    id: u64,
-    limit: usize,
-) -> Result<Option<usize>, DirectoryError> {
+pub fn depth(records: &impl Records, id: u64, limit: usize) -> Result<Option<usize>, DirectoryError> {
     let mut at = id;
     for depth in 0..=limit {
         if at == ROOT_ID {
@@ -110,10 +95,7 @@ pub fn depth(
 }
 
 /// Parent and number of children of `id`; `None` when there is no such entry.
-pub fn parent_record(
-    records: &impl Records,
-    id: u64,
-) -> Result<Option<ParentRecord>, DirectoryError> {
+pub fn parent_record(records: &impl Records, id: u64) -> Result<Option<ParentRecord>, DirectoryError> {
     match records.record(PARENT, &tables::id_key(id), ParentRecord::parse)? {
         None => Ok(None),
         Some(Some(record)) => Ok(Some(record)),
@@ -122,11 +104,7 @@ pub fn parent_record(
 }
 
 /// Whether `id` is `ancestor` or below it.
-pub fn is_within(
-    records: &impl Records,
-    id: u64,
-    ancestor: u64,
-) -> Result<bool, DirectoryError> {
+pub fn is_within(records: &impl Records, id: u64, ancestor: u64) -> Result<bool, DirectoryError> {
     let mut at = id;
     for _ in 0..=DEPTH_MAX {
         if at == ancestor {
@@ -158,8 +136,7 @@ pub fn dn_text(records: &impl Records, id: u64) -> Result<Option<String>, Direct
         let Some(step) = step else {
             return Ok(None);
         };
-        let (parent, rdn) = step
-            .map_err(|error| DirectoryError::inconsistent(format!("entry {at}: {error}")))?;
+        let (parent, rdn) = step.map_err(|error| DirectoryError::inconsistent(format!("entry {at}: {error}")))?;
         if !text.is_empty() {
             text.push(',');
         }

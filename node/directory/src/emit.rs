@@ -96,11 +96,6 @@ impl Picker {
         }
     }
 
-    /// The attributes of an answer that has no stored entry.
-    pub(crate) fn made_attributes(&self) -> Attributes<'_> {
-        Attributes { user: &[], operational: &[], made: &self.made, parts: &self.parts }
-    }
-
     /// Picks what `selection` asks for and `reader` may see of a stored entry.
     pub(crate) fn pick(
         &mut self,
@@ -131,8 +126,7 @@ impl Picker {
             let mut start = 0;
             let mut each = |attribute: bindery_model::entry_codec::StoredAttribute<'_>| {
                 let end = start + attribute.tlv().len();
-                let wanted =
-                    all || selection.names(attribute.id(), |options| attribute.has_options(options));
+                let wanted = all || selection.names(attribute.id(), |options| attribute.has_options(options));
                 if wanted && !(hides && is_hidden(reader, id, attribute.id())) {
                     if types_only {
                         self.make(attribute.description(), &[]);

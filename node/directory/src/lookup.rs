@@ -33,9 +33,7 @@ impl ReadView {
         match dit::resolve(&self.store, &self.settings, &name.norm).map_err(OpError::from)? {
             Resolved::Found { id } => Ok(id),
             Resolved::Root => Err(OpError::no_such_object(None, "the root DSE is not an entry")),
-            Resolved::Missing { nearest, missing } => {
-                Err(self.missing(&name, nearest, missing, identity).map_err(OpError::from)?)
-            }
+            Resolved::Missing { nearest, .. } => Err(self.missing(&name, nearest, identity).map_err(OpError::from)?),
         }
     }
 
@@ -44,7 +42,6 @@ impl ReadView {
         &self,
         name: &Name,
         nearest: Option<u64>,
-        missing: usize,
         identity: &Identity,
     ) -> Result<OpError, DirectoryError> {
         let matched = match nearest {
@@ -53,7 +50,6 @@ impl ReadView {
             }
             _ => None,
         };
-        let _ = missing;
         Ok(OpError::no_such_object(matched, format!("{} does not exist", name.dn)))
     }
 
@@ -79,9 +75,7 @@ impl ReadView {
         let found = self.store.get(ID2ENTRY, &tables::id_key(id), |bytes| {
             StoredEntry::parse(bytes).map(&mut read).map_err(|error| error.to_string())
         })?;
-        found
-            .transpose()
-            .map_err(|error| DirectoryError::inconsistent(format!("entry {id}: {error}")))
+        found.transpose().map_err(|error| DirectoryError::inconsistent(format!("entry {id}: {error}")))
     }
 
     /// Compares `value` with the values of `description` in the entry `name` (RFC 4511 4.10).
@@ -89,13 +83,7 @@ impl ReadView {
     /// # Errors
     /// `NoSuchAttribute` when there is no such attribute or it may not be compared, `UndefinedAttributeType`,
     /// `InappropriateMatching` without an equality rule, `InvalidAttributeSyntax`, and those of [`ReadView::locate`].
-    pub fn compare(
-        &self,
-        name: &str,
-        description: &str,
-        value: &[u8],
-        identity: &Identity,
-    ) -> Result<bool, OpError> {
+    pub fn compare(&self, name: &str, description: &str, value: &[u8], identity: &Identity) -> Result<bool, OpError> {
         let reader = self.access.reader(identity);
         if !reader.sees_entries() {
             return Err(bind_first());
@@ -112,9 +100,8 @@ impl ReadView {
         let wanted = rule
             .normalize_assertion(value, &self.schema)
             .map_err(|error| OpError::new(OpErrorKind::InvalidAttributeSyntax, error.to_string()))?;
-        let absent = || {
-            OpError::new(OpErrorKind::NoSuchAttribute, format!("no attribute {} in {name}", attribute.name()))
-        };
+        let absent =
+            || OpError::new(OpErrorKind::NoSuchAttribute, format!("no attribute {} in {name}", attribute.name()));
         let virtuals = Virtuals::of(&self.schema);
         let mut found = false;
         let mut equal = false;
@@ -137,9 +124,8 @@ impl ReadView {
                             continue;
                         }
                         seen.0 = true;
-                        seen.1 |= own
-                            .values()
-                            .any(|own| rule.normalize(own, &self.schema).is_ok_and(|own| own == wanted));
+                        seen.1 |=
+                            own.values().any(|own| rule.normalize(own, &self.schema).is_ok_and(|own| own == wanted));
                     }
                     seen
                 })
@@ -171,9 +157,8 @@ impl ReadView {
         if let Some(attribute) = self.schema.attribute_id(b"userPassword")
             && self.access.reader(&Identity::Anonymous).rights(attribute, id).has(Rights::AUTH)
         {
-            let values = self.with_entry(id, |entry| {
-                entry.values_of(attribute).map(<[u8]>::to_vec).collect::<Vec<_>>()
-            });
+            let values =
+                self.with_entry(id, |entry| entry.values_of(attribute).map(<[u8]>::to_vec).collect::<Vec<_>>());
             passwords = values.map_err(OpError::from)?.unwrap_or_default();
         }
         Ok(Some(BindTarget { identity: Identity::User { dn, id }, passwords }))
@@ -182,8 +167,5 @@ impl ReadView {
 
 /// The refusal for an asker whom no rule grants anything: the same whether or not what it asks for exists.
 pub(crate) fn bind_first() -> OpError {
-    OpError::new(
-        OpErrorKind::InsufficientAccess,
-        "bind first, or run `bindery access preset anonymous-posix`",
-    )
+    OpError::new(OpErrorKind::InsufficientAccess, "bind first, or run `bindery access preset anonymous-posix`")
 }

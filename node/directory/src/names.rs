@@ -66,12 +66,7 @@ impl NameCache {
 
     /// The place of entry `id` in the version `records`, whose naming generation is `generation`. `None` when
     /// there is no such entry.
-    pub fn place(
-        &self,
-        records: &View,
-        generation: u64,
-        id: u64,
-    ) -> Result<Option<Arc<Place>>, DirectoryError> {
+    pub fn place(&self, records: &View, generation: u64, id: u64) -> Result<Option<Arc<Place>>, DirectoryError> {
         // Up to an ancestor whose place is known, then down again.
         let mut steps: Vec<(u64, String)> = Vec::new();
         let mut at = id;
@@ -90,8 +85,7 @@ impl NameCache {
                 Ok::<_, String>((entry.parent(), entry.rdn().to_owned()))
             })?;
             let Some(step) = step else { return Ok(None) };
-            let (parent, rdn) = step
-                .map_err(|error| DirectoryError::inconsistent(format!("entry {at}: {error}")))?;
+            let (parent, rdn) = step.map_err(|error| DirectoryError::inconsistent(format!("entry {at}: {error}")))?;
             steps.push((at, rdn));
             at = parent;
         }

@@ -5,9 +5,10 @@ use crate::emit::{Picker, SearchItem};
 use crate::error::{OpError, OpErrorKind};
 use crate::identity::Identity;
 use crate::selection::Selection;
+use crate::stamp::generalized_time;
 use crate::view::ReadView;
 use crate::virtuals::SUBSCHEMA_DN;
-use bindery_model::entry::{AttributeDescription, Attribute, Entry};
+use bindery_model::entry::{Attribute, AttributeDescription, Entry};
 use bindery_model::entry_codec::{self, StoredEntry};
 use bindery_model::filter::Filter;
 
@@ -82,14 +83,13 @@ impl ReadView {
         self.push(&mut entry, "cn", b"Subschema".to_vec());
         for (name, values) in self.schema.subschema_attributes() {
             for value in values {
-                self.push(&mut entry, name, value);
+                self.push(&mut entry, name, value.into_bytes());
             }
         }
         // Programs re-read the schema when this changes.
-        if let Some(time) = self.schema_changed() {
-            self.push(&mut entry, "createTimestamp", time.clone().into_bytes());
-            self.push(&mut entry, "modifyTimestamp", time.into_bytes());
-        }
+        let time = generalized_time(self.schema_time_us).into_bytes();
+        self.push(&mut entry, "createTimestamp", time.clone());
+        self.push(&mut entry, "modifyTimestamp", time);
         self.push(&mut entry, "entryDN", SUBSCHEMA_DN.as_bytes().to_vec());
         self.push(&mut entry, "subschemaSubentry", SUBSCHEMA_DN.as_bytes().to_vec());
         self.push(&mut entry, "hasSubordinates", b"FALSE".to_vec());
@@ -121,12 +121,11 @@ impl ReadView {
         if !reader.server_rights().has(Rights::READ) {
             return Err(OpError::new(OpErrorKind::InsufficientAccess, "no access to the root DSE"));
         }
-        let inconsistent = |error: entry_codec::CodecError| {
-            OpError::new(OpErrorKind::Internal, format!("{dn}: {error}"))
-        };
+        let inconsistent =
+            |error: entry_codec::CodecError| OpError::new(OpErrorKind::Internal, format!("{dn}: {error}"));
         let bytes = entry_codec::encode(0, "", entry, &self.schema).map_err(inconsistent)?;
         let stored = StoredEntry::parse(&bytes).map_err(inconsistent)?;
-        if !self.made_matches(&stored, filter)? {
+        if !self.made_matches(&stored, filter) {
             return Ok(());
         }
         let mut picker = Picker::default();

@@ -102,11 +102,7 @@ pub(crate) fn children_of(view: &View, parent: u64) -> Result<Vec<u64>, Director
     Ok(out)
 }
 
-fn each_child(
-    view: &View,
-    parent: u64,
-    mut visit: impl FnMut(u64) -> bool,
-) -> Result<(), DirectoryError> {
+fn each_child(view: &View, parent: u64, mut visit: impl FnMut(u64) -> bool) -> Result<(), DirectoryError> {
     let prefix = tables::dn_prefix(parent);
     let mut cursor = view.cursor(DN);
     let mut valid = cursor.seek(&prefix)?;

@@ -96,9 +96,7 @@ impl Settings {
 
     /// The naming context that holds `name`.
     pub fn naming_context_of(&self, name: &NormDn) -> Option<&NamingContext> {
-        self.naming_contexts
-            .iter()
-            .find(|context| *name == context.norm || name.is_under(&context.norm))
+        self.naming_contexts.iter().find(|context| *name == context.norm || name.is_under(&context.norm))
     }
 
     pub(crate) fn record(&self) -> &SettingsRecord {
@@ -106,10 +104,7 @@ impl Settings {
     }
 
     /// Checks a record and makes it usable. The error says what is wrong with it.
-    pub(crate) fn from_record(
-        record: SettingsRecord,
-        schema: &Schema,
-    ) -> Result<Settings, OpError> {
+    pub(crate) fn from_record(record: SettingsRecord, schema: &Schema) -> Result<Settings, OpError> {
         let refuse = |what: String| Err(OpError::new(OpErrorKind::ConstraintViolation, what));
         if record.naming_contexts.len() > NAMING_CONTEXTS_MAX {
             return refuse(format!("more than {NAMING_CONTEXTS_MAX} naming contexts"));
@@ -160,8 +155,7 @@ impl Settings {
 }
 
 fn named(text: &str, schema: &Schema) -> Result<NamingContext, OpError> {
-    let refuse =
-        |error: String| OpError::new(OpErrorKind::InvalidDnSyntax, format!("{text:?}: {error}"));
+    let refuse = |error: String| OpError::new(OpErrorKind::InvalidDnSyntax, format!("{text:?}: {error}"));
     let dn = Dn::parse(text).map_err(|error| refuse(error.to_string()))?;
     let norm = dn.normalize(schema).map_err(|error| refuse(error.to_string()))?;
     Ok(NamingContext { dn, norm })

@@ -323,11 +323,7 @@ fn sync_folder(files: &dyn FileSystem, folder: &Path) -> Result<(), DirectoryErr
     files.sync_dir(folder).map_err(failed("syncing", folder))
 }
 
-fn write_intent(
-    files: &dyn FileSystem,
-    folder: &Path,
-    applied: Option<LogPosition>,
-) -> Result<(), DirectoryError> {
+fn write_intent(files: &dyn FileSystem, folder: &Path, applied: Option<LogPosition>) -> Result<(), DirectoryError> {
     let path = intent_path(folder);
     let mut record = INTENT_MAGIC.to_vec();
     record.extend_from_slice(&applied.map_or([0; 24], LogPosition::encode));
@@ -370,10 +366,7 @@ pub(crate) fn recover(files: &dyn FileSystem, folder: &Path) -> Result<(), Direc
     if has_intent(files, folder)? {
         return commit_install(files, folder);
     }
-    let removed = [
-        remove_if_exists(files, &intent_path(folder))?,
-        remove_if_exists(files, &incoming_path(folder))?,
-    ];
+    let removed = [remove_if_exists(files, &intent_path(folder))?, remove_if_exists(files, &incoming_path(folder))?];
     if removed.contains(&true) {
         sync_folder(files, folder)?;
     }

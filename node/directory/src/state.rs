@@ -27,6 +27,8 @@ pub(crate) struct State {
     pub(crate) time_us: u64,
     /// Entries renamed or moved so far.
     pub(crate) renames: u64,
+    /// Time of the last change of the schema; 0 before bootstrap.
+    pub(crate) schema_time_us: u64,
     /// Level up to which commands are accepted.
     pub(crate) feature_level: u32,
     /// Whether a bootstrap command has been applied.
@@ -52,6 +54,7 @@ impl State {
             next_tree: number32(records, tables::META_NEXT_TREE)?.unwrap_or(FIRST_INDEX_TREE),
             time_us: number64(records, tables::META_TIME)?.unwrap_or(0),
             renames: number64(records, tables::META_RENAMES)?.unwrap_or(0),
+            schema_time_us: number64(records, tables::META_SCHEMA_TIME)?.unwrap_or(0),
             feature_level: number32(records, tables::META_FEATURE)?.unwrap_or(1),
             founded: records.record(META, tables::META_SETTINGS, |_| ())?.is_some(),
         })
@@ -67,6 +70,7 @@ impl State {
         txn.put(META, tables::META_NEXT_TREE, &self.next_tree.to_be_bytes())?;
         txn.put(META, tables::META_TIME, &self.time_us.to_be_bytes())?;
         txn.put(META, tables::META_RENAMES, &self.renames.to_be_bytes())?;
+        txn.put(META, tables::META_SCHEMA_TIME, &self.schema_time_us.to_be_bytes())?;
         txn.put(META, tables::META_FEATURE, &self.feature_level.to_be_bytes())?;
         Ok(())
     }

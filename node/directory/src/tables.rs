@@ -34,6 +34,8 @@ pub const META_NEXT_ID: &[u8] = b"next-id";
 pub const META_NEXT_TREE: &[u8] = b"next-tree";
 /// Number of entries renamed or moved so far, u64.
 pub const META_RENAMES: &[u8] = b"renames";
+/// Time of the last change of the schema in microseconds since 1970, u64.
+pub const META_SCHEMA_TIME: &[u8] = b"time-schema";
 /// Time of the last applied command in microseconds since 1970, u64. Never goes back.
 pub const META_TIME: &[u8] = b"time";
 /// The replicated settings, one record: `settings::SettingsRecord`.
@@ -157,11 +159,7 @@ pub fn index_prefix() -> &'static [u8] {
 }
 
 /// The keys of `tree` that begin with `prefix`, in order. For [`META`] only: its groups are small.
-pub fn keys_with_prefix(
-    records: &impl Records,
-    tree: TreeId,
-    prefix: &[u8],
-) -> Result<Vec<Vec<u8>>, StoreError> {
+pub fn keys_with_prefix(records: &impl Records, tree: TreeId, prefix: &[u8]) -> Result<Vec<Vec<u8>>, StoreError> {
     let mut keys = Vec::new();
     let mut cursor = records.records(tree);
     let mut found = cursor.seek(prefix)?;

@@ -21,6 +21,8 @@ pub struct ReadView {
     pub(crate) names: Arc<NameCache>,
     /// Renames so far: a name kept for another number may be out of date.
     pub(crate) naming_generation: u64,
+    /// Time of the last change of the schema; 0 before bootstrap.
+    pub(crate) schema_time_us: u64,
     /// Index of the last log entry in this version, 0 before the first.
     pub(crate) applied_index: u64,
 }

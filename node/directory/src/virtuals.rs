@@ -47,7 +47,11 @@ impl Virtual {
             Virtual::EntryDn => dn.as_bytes().to_vec(),
             Virtual::SubschemaSubentry => SUBSCHEMA_DN.as_bytes().to_vec(),
             Virtual::HasSubordinates => {
-                if children(view, id)? > 0 { b"TRUE".to_vec() } else { b"FALSE".to_vec() }
+                if children(view, id)? > 0 {
+                    b"TRUE".to_vec()
+                } else {
+                    b"FALSE".to_vec()
+                }
             }
             Virtual::NumSubordinates => children(view, id)?.to_string().into_bytes(),
         })
@@ -81,8 +85,7 @@ impl Virtuals {
     pub fn selected(&self, selection: &Selection) -> impl Iterator<Item = (Virtual, AttrId)> {
         self.list.iter().filter_map(|(kind, id)| {
             let id = (*id)?;
-            let wanted =
-                selection.all_operational_attributes() || selection.names(id, |options| options.is_empty());
+            let wanted = selection.all_operational_attributes() || selection.names(id, |options| options.is_empty());
             wanted.then_some((*kind, id))
         })
     }

@@ -66,9 +66,7 @@ impl IndexTypes {
             types = types.or(match word.to_ascii_lowercase().as_str() {
                 "pres" | "presence" => IndexTypes::PRESENCE,
                 "eq" | "equality" => IndexTypes::EQUALITY,
-                "sub" | "substr" | "substring" | "subinitial" | "subany" | "subfinal" => {
-                    IndexTypes::SUBSTRING
-                }
+                "sub" | "substr" | "substring" | "subinitial" | "subany" | "subfinal" => IndexTypes::SUBSTRING,
                 "approx" | "approximate" => IndexTypes::APPROX,
                 "ord" | "ordering" => IndexTypes::ORDERING,
                 "lang" | "nolang" | "subtypes" | "nosubtypes" => IndexTypes::default(),
@@ -165,8 +163,7 @@ pub fn parse_index_file(text: &str) -> Result<Vec<IndexLine>, IndexFileError> {
         let attributes = words.next().ok_or(IndexFileError::Shape { line })?;
         // slapd takes one word of types; "eq, sub" is a common slip of the pen with one meaning.
         let types: String = words.collect();
-        let types =
-            IndexTypes::parse(&types).map_err(|word| IndexFileError::Type { line, word })?;
+        let types = IndexTypes::parse(&types).map_err(|word| IndexFileError::Type { line, word })?;
         if attributes.eq_ignore_ascii_case("default") {
             default = types;
             continue;
@@ -233,10 +230,8 @@ mod tests {
                     INDEX sn\n\tEQ,sub,approx\nindex default pres,eq\nindex l\nindex cn approx # why\n\
                     olcDbIndex: entryUUID eq\nindex modifyTimestamp eq, ordering\n";
         let lines = parse_index_file(text).unwrap();
-        let shown: Vec<String> = lines
-            .iter()
-            .map(|line| format!("{} {} {}", line.line, line.attribute, line.types))
-            .collect();
+        let shown: Vec<String> =
+            lines.iter().map(|line| format!("{} {} {}", line.line, line.attribute, line.types)).collect();
         assert_eq!(
             shown,
             [

@@ -80,9 +80,7 @@ impl Container {
         match self {
             Container::Array(values) => values.len(),
             Container::Bitmap(words) => words.iter().map(|word| word.count_ones() as usize).sum(),
-            Container::Runs(runs) => {
-                runs.iter().map(|(first, last)| usize::from(last - first) + 1).sum()
-            }
+            Container::Runs(runs) => runs.iter().map(|(first, last)| usize::from(last - first) + 1).sum(),
         }
     }
 
@@ -99,9 +97,7 @@ impl Container {
     pub fn contains(&self, value: u16) -> bool {
         match self {
             Container::Array(values) => values.binary_search(&value).is_ok(),
-            Container::Bitmap(words) => {
-                words[usize::from(value) / 64] >> (value % 64) & 1 == 1
-            }
+            Container::Bitmap(words) => words[usize::from(value) / 64] >> (value % 64) & 1 == 1,
             Container::Runs(runs) => {
                 let after = runs.partition_point(|(first, _)| *first <= value);
                 after > 0 && runs[after - 1].1 >= value
@@ -112,9 +108,7 @@ impl Container {
     /// The smallest member that is `from` or above.
     pub fn next_at_or_after(&self, from: u16) -> Option<u16> {
         match self {
-            Container::Array(values) => {
-                values.get(values.partition_point(|value| *value < from)).copied()
-            }
+            Container::Array(values) => values.get(values.partition_point(|value| *value < from)).copied(),
             Container::Bitmap(words) => {
                 let start = usize::from(from) / 64;
                 let masked = words[start] & (u64::MAX << (from % 64));
@@ -222,9 +216,9 @@ impl Container {
     /// Members of both sets.
     pub fn and(&self, other: &Container) -> Container {
         match (self, other) {
-            (Container::Array(values), set) | (set, Container::Array(values)) => Container::Array(
-                values.iter().copied().filter(|value| set.contains(*value)).collect(),
-            ),
+            (Container::Array(values), set) | (set, Container::Array(values)) => {
+                Container::Array(values.iter().copied().filter(|value| set.contains(*value)).collect())
+            }
             (a, b) => {
                 let mut words = a.to_words();
                 for (word, mask) in words.iter_mut().zip(b.to_words().iter()) {
@@ -266,9 +260,7 @@ impl Container {
     /// Members of this set that are not in `other`.
     pub fn and_not(&self, other: &Container) -> Container {
         if let Container::Array(values) = self {
-            return Container::Array(
-                values.iter().copied().filter(|value| !other.contains(*value)).collect(),
-            );
+            return Container::Array(values.iter().copied().filter(|value| !other.contains(*value)).collect());
         }
         let mut words = self.to_words();
         for (word, mask) in words.iter_mut().zip(other.to_words().iter()) {
@@ -284,9 +276,7 @@ impl Container {
             // Ids are given out in ascending order, so appending is what bulk work does.
             Container::Array(own)
                 if own.len() + values.len() <= ARRAY_MAX
-                    && own.last().zip(values.first()).is_some_and(|(last, first)| {
-                        last < first && first - last > 1
-                    }) =>
+                    && own.last().zip(values.first()).is_some_and(|(last, first)| last < first && first - last > 1) =>
             {
                 own.extend_from_slice(values);
                 return values.len();
@@ -414,11 +404,9 @@ mod tests {
     fn values() -> impl Strategy<Value = BTreeSet<u16>> {
         let sparse = proptest::collection::btree_set(any::<u16>(), 0..200);
         let close = proptest::collection::btree_set(0u16..500, 0..200);
-        let runs = proptest::collection::vec((any::<u16>(), 0u16..9000), 0..6).prop_map(|runs| {
-            runs.into_iter().flat_map(|(first, len)| first..=first.saturating_add(len)).collect()
-        });
-        let steps = (2u16..9, any::<u16>())
-            .prop_map(|(step, to)| (0..to).step_by(usize::from(step)).collect());
+        let runs = proptest::collection::vec((any::<u16>(), 0u16..9000), 0..6)
+            .prop_map(|runs| runs.into_iter().flat_map(|(first, len)| first..=first.saturating_add(len)).collect());
+        let steps = (2u16..9, any::<u16>()).prop_map(|(step, to)| (0..to).step_by(usize::from(step)).collect());
         prop_oneof![sparse, close, runs, steps]
     }
 

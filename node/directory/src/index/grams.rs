@@ -122,10 +122,7 @@ pub fn demand(initial: Option<&[u8]>, any: &[&[u8]], last: Option<&[u8]>) -> Dem
     for part in any.iter().map(|part| characters(part)) {
         match part.len() {
             0 | 1 => exact = false,
-            2 => pieces.push(Piece::Prefixes(vec![
-                tagged(b'=', part.iter()),
-                tagged(b'$', part.iter().rev()),
-            ])),
+            2 => pieces.push(Piece::Prefixes(vec![tagged(b'=', part.iter()), tagged(b'$', part.iter().rev())])),
             n => {
                 exact &= n == GRAM;
                 inner(&part, &mut pieces);
@@ -174,14 +171,12 @@ mod tests {
     }
 
     fn matches(value: &str, initial: Option<&str>, any: &[&str], last: Option<&str>) -> bool {
-        substrings_match(
-            value.as_bytes(), initial.map(str::as_bytes), any, last.map(str::as_bytes))
+        substrings_match(value.as_bytes(), initial.map(str::as_bytes), any, last.map(str::as_bytes))
     }
 
     #[test]
     fn keys_of_a_short_value() {
-        let shown: Vec<String> =
-            keys(" größe ").into_iter().map(|key| String::from_utf8(key).unwrap()).collect();
+        let shown: Vec<String> = keys(" größe ").into_iter().map(|key| String::from_utf8(key).unwrap()).collect();
         assert_eq!(shown, ["$ eßö", "= gr", "=grö", "=röß", "=ße ", "=öße", "^größ"]);
         assert_eq!(keys("a").len(), 2);
         assert!(keys("").is_empty());

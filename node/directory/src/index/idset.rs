@@ -157,7 +157,11 @@ impl IdSet {
         match (self, other) {
             (IdSet::Empty, _) | (_, IdSet::Empty) => IdSet::Empty,
             (IdSet::One(id), set) | (set, IdSet::One(id)) => {
-                if set.contains(*id) { IdSet::One(*id) } else { IdSet::Empty }
+                if set.contains(*id) {
+                    IdSet::One(*id)
+                } else {
+                    IdSet::Empty
+                }
             }
             (IdSet::List(ids), set) | (set, IdSet::List(ids)) => {
                 IdSet::from_sorted(ids.iter().copied().filter(|id| set.contains(*id)).collect())
@@ -191,7 +195,11 @@ impl IdSet {
             (IdSet::Empty, _) => IdSet::Empty,
             (set, IdSet::Empty) => set.clone(),
             (IdSet::One(id), set) => {
-                if set.contains(*id) { IdSet::Empty } else { IdSet::One(*id) }
+                if set.contains(*id) {
+                    IdSet::Empty
+                } else {
+                    IdSet::One(*id)
+                }
             }
             (IdSet::List(ids), set) => {
                 IdSet::from_sorted(ids.iter().copied().filter(|id| !set.contains(*id)).collect())

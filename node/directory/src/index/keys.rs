@@ -50,9 +50,7 @@ pub fn changed_keys(
     new: Option<&Entry>,
     schema: &Schema,
 ) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
-    let keys = |entry: Option<&Entry>| {
-        entry.map_or_else(Keys::new, |entry| entry_keys(index, types, entry, schema))
-    };
+    let keys = |entry: Option<&Entry>| entry.map_or_else(Keys::new, |entry| entry_keys(index, types, entry, schema));
     let (old, new) = (keys(old), keys(new));
     (old.difference(&new).cloned().collect(), new.difference(&old).cloned().collect())
 }
@@ -88,9 +86,7 @@ pub fn supported(attribute: &AttributeType, types: IndexTypes) -> IndexTypes {
 /// where both rules make the same keys, and then needs no second copy of every value.
 pub fn ordering_kind(attribute: &AttributeType) -> Kind {
     match (attribute.equality, attribute.ordering) {
-        (Some(equality), Some(ordering)) if ORDERED_EQUALITY.contains(&(equality, ordering)) => {
-            Kind::Equality
-        }
+        (Some(equality), Some(ordering)) if ORDERED_EQUALITY.contains(&(equality, ordering)) => Kind::Equality,
         _ => Kind::Ordering,
     }
 }
@@ -113,20 +109,13 @@ fn insert(keys: &mut Keys, kind: Kind, value: &[u8]) {
     keys.insert(key);
 }
 
-fn value_keys(
-    attribute: &AttributeType,
-    types: IndexTypes,
-    value: &[u8],
-    schema: &Schema,
-    keys: &mut Keys,
-) {
+fn value_keys(attribute: &AttributeType, types: IndexTypes, value: &[u8], schema: &Schema, keys: &mut Keys) {
     let types = supported(attribute, types);
     if types.has(IndexTypes::PRESENCE) {
         insert(keys, Kind::Presence, &[]);
     }
     let ordering = ordering_kind(attribute);
-    if (types.has(IndexTypes::EQUALITY)
-        || types.has(IndexTypes::ORDERING) && ordering == Kind::Equality)
+    if (types.has(IndexTypes::EQUALITY) || types.has(IndexTypes::ORDERING) && ordering == Kind::Equality)
         && let Some(Ok(normal)) = attribute.equality.map(|rule| rule.normalize(value, schema))
     {
         insert(keys, Kind::Equality, &normal);
@@ -143,7 +132,8 @@ fn value_keys(
         for word in rule.approx_key(value) {
             insert(keys, Kind::Approx, &word);
         }
-    }    if types.has(IndexTypes::SUBSTRING)
+    }
+    if types.has(IndexTypes::SUBSTRING)
         && let Some(rule) = attribute.substring
     {
         let mut form = Vec::with_capacity(value.len() + 8);
@@ -184,8 +174,8 @@ mod tests {
         for (equality, ordering) in ORDERED_EQUALITY {
             for value in values {
                 assert_eq!(
-                    equality.normalize(value, &schema),
-                    ordering.ordering_key(value, &schema),
+                    equality.normalize(value, &schema).ok(),
+                    ordering.ordering_key(value, &schema).ok(),
                     "{} of {}",
                     equality.name(),
                     value.escape_ascii()

@@ -113,9 +113,8 @@ impl Deltas {
 /// The attribute types whose values differ.
 fn changed_attributes(old: &Entry, new: &Entry) -> Vec<AttrId> {
     let differs = |a: &Entry, b: &Entry| -> Vec<AttrId> {
-        let changed = |attribute: &&Attribute| {
-            b.get(&attribute.description).is_none_or(|other| other.values != attribute.values)
-        };
+        let changed =
+            |attribute: &&Attribute| b.get(&attribute.description).is_none_or(|other| other.values != attribute.values);
         a.attributes.iter().filter(changed).map(|attribute| attribute.description.id).collect()
     };
     let mut changed = differs(old, new);

@@ -3,7 +3,7 @@
 pub mod config;
 pub mod container;
 mod definition;
-mod grams;
+pub(crate) mod grams;
 pub mod idset;
 pub mod keys;
 pub(crate) mod maintain;

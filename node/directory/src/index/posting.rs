@@ -94,23 +94,13 @@ fn bad_container(tree: TreeId, error: ContainerError) -> PostingError {
 /// What posting lists need of a version of the store: a published view, or a transaction in progress.
 pub trait Records {
     /// Calls `read` with the value of `key`.
-    fn record<R>(
-        &self,
-        tree: TreeId,
-        key: &[u8],
-        read: impl FnMut(&[u8]) -> R,
-    ) -> Result<Option<R>, StoreError>;
+    fn record<R>(&self, tree: TreeId, key: &[u8], read: impl FnMut(&[u8]) -> R) -> Result<Option<R>, StoreError>;
     /// A cursor over `tree`, not yet placed.
     fn records(&self, tree: TreeId) -> Cursor<'_>;
 }
 
 impl Records for View {
-    fn record<R>(
-        &self,
-        tree: TreeId,
-        key: &[u8],
-        read: impl FnMut(&[u8]) -> R,
-    ) -> Result<Option<R>, StoreError> {
+    fn record<R>(&self, tree: TreeId, key: &[u8], read: impl FnMut(&[u8]) -> R) -> Result<Option<R>, StoreError> {
         self.get(tree, key, read)
     }
 
@@ -120,12 +110,7 @@ impl Records for View {
 }
 
 impl Records for WriteTxn {
-    fn record<R>(
-        &self,
-        tree: TreeId,
-        key: &[u8],
-        read: impl FnMut(&[u8]) -> R,
-    ) -> Result<Option<R>, StoreError> {
+    fn record<R>(&self, tree: TreeId, key: &[u8], read: impl FnMut(&[u8]) -> R) -> Result<Option<R>, StoreError> {
         self.get(tree, key, read)
     }
 
@@ -303,11 +288,7 @@ fn encode_chunked(count: u64, out: &mut Vec<u8>) {
     push_varint(count, out);
 }
 
-fn header(
-    records: &impl Records,
-    tree: TreeId,
-    key: &[u8],
-) -> Result<Option<Header>, PostingError> {
+fn header(records: &impl Records, tree: TreeId, key: &[u8]) -> Result<Option<Header>, PostingError> {
     match records.record(tree, key, Header::decode)? {
         None => Ok(None),
         Some(Some(header)) => Ok(Some(header)),
@@ -315,15 +296,8 @@ fn header(
     }
 }
 
-fn container(
-    records: &impl Records,
-    tree: TreeId,
-    key: &[u8],
-) -> Result<Option<Container>, PostingError> {
-    records
-        .record(tree, key, Container::decode)?
-        .transpose()
-        .map_err(|error| bad_container(tree, error))
+fn container(records: &impl Records, tree: TreeId, key: &[u8]) -> Result<Option<Container>, PostingError> {
+    records.record(tree, key, Container::decode)?.transpose().map_err(|error| bad_container(tree, error))
 }
 
 fn by_chunk(ids: &[u64]) -> impl Iterator<Item = (u64, Vec<u16>)> {
@@ -339,12 +313,7 @@ fn union_sorted(a: &[u64], b: &[u64]) -> Vec<u64> {
 }
 
 /// Adds `ids` (ascending, no repetition) to the list of `key`. Returns how many were not there before.
-pub fn add(
-    txn: &mut WriteTxn,
-    tree: TreeId,
-    key: &[u8],
-    ids: &[u64],
-) -> Result<u64, PostingError> {
+pub fn add(txn: &mut WriteTxn, tree: TreeId, key: &[u8], ids: &[u64]) -> Result<u64, PostingError> {
     debug_assert!(ids.windows(2).all(|pair| pair[0] < pair[1]));
     if ids.is_empty() {
         return Ok(0);
@@ -358,8 +327,7 @@ pub fn add(
             let mut added = 0;
             for (chunk, lows) in by_chunk(ids) {
                 let chunk_key = chunk_key(key, chunk);
-                let mut set = container(txn, tree, &chunk_key)?
-                    .unwrap_or_else(|| Container::Array(Vec::new()));
+                let mut set = container(txn, tree, &chunk_key)?.unwrap_or_else(|| Container::Array(Vec::new()));
                 let new = set.insert(&lows);
                 if new > 0 {
                     value.clear();
@@ -385,23 +353,14 @@ pub fn add(
 }
 
 /// Writes a list of which no chunk record exists.
-fn write_fresh(
-    txn: &mut WriteTxn,
-    tree: TreeId,
-    key: &[u8],
-    ids: &[u64],
-) -> Result<(), PostingError> {
+fn write_fresh(txn: &mut WriteTxn, tree: TreeId, key: &[u8], ids: &[u64]) -> Result<(), PostingError> {
     encode_each(key, ids, |key, value| txn.put(tree, key, value))?;
     Ok(())
 }
 
 /// Calls `emit` with each record of the list of `key`, in key order; `ids` ascend and are not empty. This is
 /// also the form in which a bulk load builds index trees.
-pub fn encode_each<E>(
-    key: &[u8],
-    ids: &[u64],
-    mut emit: impl FnMut(&[u8], &[u8]) -> Result<(), E>,
-) -> Result<(), E> {
+pub fn encode_each<E>(key: &[u8], ids: &[u64], mut emit: impl FnMut(&[u8], &[u8]) -> Result<(), E>) -> Result<(), E> {
     let mut value = Vec::new();
     if ids.len() <= LIST_MAX {
         encode_list(ids, &mut value);
@@ -418,12 +377,7 @@ pub fn encode_each<E>(
 }
 
 /// Removes `ids` (ascending, no repetition) from the list of `key`. Returns how many were there.
-pub fn remove(
-    txn: &mut WriteTxn,
-    tree: TreeId,
-    key: &[u8],
-    ids: &[u64],
-) -> Result<u64, PostingError> {
+pub fn remove(txn: &mut WriteTxn, tree: TreeId, key: &[u8], ids: &[u64]) -> Result<u64, PostingError> {
     debug_assert!(ids.windows(2).all(|pair| pair[0] < pair[1]));
     let mut value = Vec::new();
     let mut own = match header(txn, tree, key)? {
@@ -446,13 +400,7 @@ pub fn remove(
     Ok((before - own.len()) as u64)
 }
 
-fn remove_chunked(
-    txn: &mut WriteTxn,
-    tree: TreeId,
-    key: &[u8],
-    ids: &[u64],
-    count: u64,
-) -> Result<u64, PostingError> {
+fn remove_chunked(txn: &mut WriteTxn, tree: TreeId, key: &[u8], ids: &[u64], count: u64) -> Result<u64, PostingError> {
     let mut value = Vec::new();
     let mut removed = 0;
     for (chunk, lows) in by_chunk(ids) {
@@ -505,12 +453,7 @@ pub fn count(records: &impl Records, tree: TreeId, key: &[u8]) -> Result<u64, Po
     }
 }
 
-fn read_chunks(
-    records: &impl Records,
-    tree: TreeId,
-    key: &[u8],
-    from: u64,
-) -> Result<IdSet, PostingError> {
+fn read_chunks(records: &impl Records, tree: TreeId, key: &[u8], from: u64) -> Result<IdSet, PostingError> {
     let mut chunks = Vec::new();
     let mut cursor = records.records(tree);
     let mut valid = cursor.seek(&chunk_key(key, chunk_of(from)))?;
@@ -528,12 +471,7 @@ fn read_chunks(
 }
 
 /// The ids of `key`, leaving out chunks that end below `from`.
-pub fn read(
-    records: &impl Records,
-    tree: TreeId,
-    key: &[u8],
-    from: u64,
-) -> Result<IdSet, PostingError> {
+pub fn read(records: &impl Records, tree: TreeId, key: &[u8], from: u64) -> Result<IdSet, PostingError> {
     match header(records, tree, key)? {
         None => Ok(IdSet::Empty),
         Some(Header::One(id)) => Ok(IdSet::One(id)),
@@ -543,12 +481,7 @@ pub fn read(
 }
 
 /// The ids of `key` that are also in `within`; reads only the chunks that `within` has.
-pub fn read_within(
-    records: &impl Records,
-    tree: TreeId,
-    key: &[u8],
-    within: &IdSet,
-) -> Result<IdSet, PostingError> {
+pub fn read_within(records: &impl Records, tree: TreeId, key: &[u8], within: &IdSet) -> Result<IdSet, PostingError> {
     match header(records, tree, key)? {
         None => Ok(IdSet::Empty),
         Some(Header::One(id)) => Ok(within.and(&IdSet::One(id))),
@@ -566,18 +499,14 @@ pub fn read_within(
 }
 
 /// Whether `id` is in the list of `key`.
-pub fn contains(
-    records: &impl Records,
-    tree: TreeId,
-    key: &[u8],
-    id: u64,
-) -> Result<bool, PostingError> {
+pub fn contains(records: &impl Records, tree: TreeId, key: &[u8], id: u64) -> Result<bool, PostingError> {
     Ok(match header(records, tree, key)? {
         None => false,
         Some(Header::One(own)) => own == id,
         Some(Header::List(ids)) => ids.binary_search(&id).is_ok(),
-        Some(Header::Chunked(_)) => container(records, tree, &chunk_key(key, chunk_of(id)))?
-            .is_some_and(|set| set.contains(low_of(id))),
+        Some(Header::Chunked(_)) => {
+            container(records, tree, &chunk_key(key, chunk_of(id)))?.is_some_and(|set| set.contains(low_of(id)))
+        }
     })
 }
 
@@ -612,10 +541,7 @@ impl KeyRange {
 
     /// Headers of `kind` at or above `value`; a superset when it is longer than [`ORDERED_MAX`].
     pub fn at_least(kind: Kind, value: &[u8]) -> KeyRange {
-        KeyRange {
-            lower: Bound::Included(record_key(kind, cut(value))),
-            upper: Bound::Excluded(vec![kind as u8 + 1]),
-        }
+        KeyRange { lower: Bound::Included(record_key(kind, cut(value))), upper: Bound::Excluded(vec![kind as u8 + 1]) }
     }
 
     /// Headers of `kind` at or below `value`; a superset when it is longer than [`ORDERED_MAX`].
@@ -657,12 +583,7 @@ impl KeyRange {
 }
 
 /// The union of the lists of every key in `range`, leaving out chunks that end below `from`.
-pub fn read_range(
-    records: &impl Records,
-    tree: TreeId,
-    range: &KeyRange,
-    from: u64,
-) -> Result<IdSet, PostingError> {
+pub fn read_range(records: &impl Records, tree: TreeId, range: &KeyRange, from: u64) -> Result<IdSet, PostingError> {
     let mut union = Union::default();
     let mut cursor = records.records(tree);
     let mut valid = cursor.seek(range.start())?;
@@ -675,10 +596,8 @@ pub fn read_range(
         }
         if range.holds(header) {
             match chunk {
-                Some(chunk) if chunk >= chunk_of(from) => union.add_chunk(
-                    chunk,
-                    Container::decode(cursor.value()).map_err(|error| bad_container(tree, error))?,
-                ),
+                Some(chunk) if chunk >= chunk_of(from) => union
+                    .add_chunk(chunk, Container::decode(cursor.value()).map_err(|error| bad_container(tree, error))?),
                 Some(_) => {}
                 None => match Header::decode(cursor.value()) {
                     Some(Header::One(id)) => union.add_id(id),
@@ -733,8 +652,7 @@ pub fn count_range(
                 return Ok(RangeCount { count, complete: false });
             }
             keys += 1;
-            let own = Header::count(cursor.value())
-                .ok_or(corrupt(tree, "malformed posting header"))?;
+            let own = Header::count(cursor.value()).ok_or(corrupt(tree, "malformed posting header"))?;
             count = count.saturating_add(own);
         }
         valid = cursor.next()?;

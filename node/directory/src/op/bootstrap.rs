@@ -46,11 +46,7 @@ pub fn prepare(schema: &Schema, request: BootstrapRequest) -> Result<Command, Op
         admin_password: request.admin_password,
         schema: state::schema_definitions(schema),
         indexes,
-        settings: request
-            .settings
-            .into_iter()
-            .map(|(name, value)| SetSetting { name, value: Some(value) })
-            .collect(),
+        settings: request.settings.into_iter().map(|(name, value)| SetSetting { name, value: Some(value) }).collect(),
     };
     Settings::from_record(record(&bootstrap), schema)?;
     Ok(Command::new(&Identity::Admin, Operation::Bootstrap(bootstrap)))
@@ -113,6 +109,7 @@ pub(crate) fn apply(batch: &mut Batch, context: &Context, bootstrap: Bootstrap) 
     }
     batch.state.next_tree = next_tree;
     batch.state.founded = true;
+    batch.state.schema_time_us = context.time_us;
     batch.set_configuration(Arc::new(schema), Arc::new(settings), Arc::new(Indexes::new(indexes)));
     Ok(Done::default())
 }

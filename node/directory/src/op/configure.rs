@@ -1,9 +1,7 @@
 //! Changing what must agree cluster-wide: naming contexts, the administrator, named settings, the feature level.
 
 use crate::apply::{Batch, Context};
-use crate::command::{
-    Command, Done, FEATURE_LEVEL, FeatureRaise, Operation, SetAdmin, SetSetting, Suffix,
-};
+use crate::command::{Command, Done, FEATURE_LEVEL, FeatureRaise, Operation, SetAdmin, SetSetting, Suffix};
 use crate::dit;
 use crate::error::{DirectoryError, OpError, OpErrorKind, Stop};
 use crate::identity::Identity;
@@ -57,9 +55,8 @@ pub(crate) fn suffix_drop(batch: &mut Batch, context: &Context, suffix: Suffix) 
         .into());
     }
     let at = batch.settings.naming_contexts().iter().position(|context| context.norm == name.norm);
-    let at = at.ok_or_else(|| {
-        OpError::new(OpErrorKind::NoSuchAttribute, format!("{} is not a naming context", name.dn))
-    })?;
+    let at =
+        at.ok_or_else(|| OpError::new(OpErrorKind::NoSuchAttribute, format!("{} is not a naming context", name.dn)))?;
     change(batch, context, |record| {
         record.naming_contexts.remove(at);
         Ok(())
@@ -88,10 +85,7 @@ pub(crate) fn set_setting(batch: &mut Batch, context: &Context, setting: SetSett
             }
             (Err(at), Some(value)) => record.values.insert(at, SettingValue { name: setting.name, value }),
             (Err(_), None) => {
-                return Err(OpError::new(
-                    OpErrorKind::NoSuchAttribute,
-                    format!("setting {} is not set", setting.name),
-                ));
+                return Err(OpError::new(OpErrorKind::NoSuchAttribute, format!("setting {} is not set", setting.name)));
             }
         }
         Ok(())

@@ -45,12 +45,7 @@ pub fn prepare_drop(
     Ok(Command::new(identity, Operation::IndexDrop(change)))
 }
 
-fn prepare(
-    view: &ReadView,
-    identity: &Identity,
-    attribute: &str,
-    types: IndexTypes,
-) -> Result<IndexChange, OpError> {
+fn prepare(view: &ReadView, identity: &Identity, attribute: &str, types: IndexTypes) -> Result<IndexChange, OpError> {
     if *identity != Identity::Admin {
         return Err(OpError::new(OpErrorKind::InsufficientAccess, "only the administrator may change indexes"));
     }
@@ -60,15 +55,9 @@ fn prepare(
 }
 
 /// The attribute and those types that its matching rules allow.
-pub(crate) fn wanted<'a>(
-    schema: &'a Schema,
-    change: &IndexChange,
-) -> Result<(&'a AttributeType, IndexTypes), OpError> {
+pub(crate) fn wanted<'a>(schema: &'a Schema, change: &IndexChange) -> Result<(&'a AttributeType, IndexTypes), OpError> {
     let attribute = schema.attribute(&change.attribute).ok_or_else(|| {
-        OpError::new(
-            OpErrorKind::UndefinedAttributeType,
-            format!("attribute type {} is not defined", change.attribute),
-        )
+        OpError::new(OpErrorKind::UndefinedAttributeType, format!("attribute type {} is not defined", change.attribute))
     })?;
     let types = u8::try_from(change.types).ok().and_then(IndexTypes::from_bits).unwrap_or_default();
     let supported = keys::supported(attribute, types);
@@ -124,13 +113,11 @@ pub(crate) fn add(batch: &mut Batch, context: &Context, change: IndexChange) -> 
 pub(crate) fn drop(batch: &mut Batch, context: &Context, change: IndexChange) -> Result<Done, Stop> {
     context.require_admin("change indexes")?;
     require_founded(batch)?;
-    let attribute = batch
-        .schema
-        .attribute(&change.attribute)
-        .and_then(|attribute| batch.indexes.find(attribute.id))
-        .copied();
+    let attribute =
+        batch.schema.attribute(&change.attribute).and_then(|attribute| batch.indexes.find(attribute.id)).copied();
     let types = u8::try_from(change.types).ok().and_then(IndexTypes::from_bits).unwrap_or_default();
-    let Some(index) = attribute.filter(|index| !index.maintained().without(index.maintained().without(types)).is_empty())
+    let Some(index) =
+        attribute.filter(|index| !index.maintained().without(index.maintained().without(types)).is_empty())
     else {
         return Err(OpError::new(
             OpErrorKind::NoSuchAttribute,

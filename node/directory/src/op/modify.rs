@@ -10,7 +10,7 @@ use crate::tables::{self, ID2ENTRY};
 use crate::view::ReadView;
 use bindery_model::dn::{Dn, Rdn};
 use bindery_model::entry::Entry;
-use bindery_model::modify::{Modification, ModOp, ModifyError, apply_modifications};
+use bindery_model::modify::{ModOp, Modification, ModifyError, apply_modifications};
 use bindery_model::schema::Schema;
 
 /// Steps of one modify: each is looked up and checked.
@@ -89,10 +89,7 @@ pub(crate) fn stored_leaf_rdn(rdn: &str) -> Result<Option<Rdn>, OpError> {
 fn modifications(changes: Vec<Change>, schema: &Schema) -> Result<Vec<Modification>, OpError> {
     let protocol = |what: &str| OpError::new(OpErrorKind::Protocol, what);
     if changes.len() > CHANGES_MAX {
-        return Err(OpError::new(
-            OpErrorKind::AdminLimitExceeded,
-            format!("a modify has at most {CHANGES_MAX} steps"),
-        ));
+        return Err(OpError::new(OpErrorKind::AdminLimitExceeded, format!("a modify has at most {CHANGES_MAX} steps")));
     }
     let mut list = Vec::with_capacity(changes.len());
     for change in changes {
@@ -125,9 +122,9 @@ fn modify_error(error: ModifyError) -> OpError {
         ModifyError::NoSuchAttribute { .. } | ModifyError::NoSuchValue { .. } => OpErrorKind::NoSuchAttribute,
         ModifyError::ValueExists { .. } => OpErrorKind::AttributeOrValueExists,
         ModifyError::InvalidValue { .. } => OpErrorKind::InvalidAttributeSyntax,
-        ModifyError::NoUserModification { .. }
-        | ModifyError::NotInteger { .. }
-        | ModifyError::TooManyDigits { .. } => OpErrorKind::ConstraintViolation,
+        ModifyError::NoUserModification { .. } | ModifyError::NotInteger { .. } | ModifyError::TooManyDigits { .. } => {
+            OpErrorKind::ConstraintViolation
+        }
         ModifyError::NoValues { .. } | ModifyError::NotOneIncrement { .. } => OpErrorKind::Protocol,
         ModifyError::UnknownAttribute(_) => OpErrorKind::UndefinedAttributeType,
     };

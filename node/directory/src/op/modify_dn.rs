@@ -98,8 +98,7 @@ pub(crate) fn apply(batch: &mut Batch, context: &Context, request: ModifyDn) -> 
     entry.arrange(&batch.schema);
     let bytes = batch.encode_entry(parent, &rdn.to_string(), &entry)?;
 
-    write(batch, id, &loaded, &old_key, Target { parent, key: new_key, bytes, entry })
-        .map_err(Stop::Failed)?;
+    write(batch, id, &loaded, &old_key, Target { parent, key: new_key, bytes, entry }).map_err(Stop::Failed)?;
     Ok(Done { entry_id: id, entries: 1, ..Done::default() })
 }
 

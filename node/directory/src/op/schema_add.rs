@@ -31,6 +31,7 @@ pub(crate) fn apply(batch: &mut Batch, context: &Context, add: SchemaAdd) -> Res
     let added = schema.definitions().count().saturating_sub(before);
 
     state::save_schema(&mut batch.txn, Some(&batch.schema), &schema)?;
+    batch.state.schema_time_us = context.time_us;
     let (settings, indexes) = (batch.settings.clone(), batch.indexes.clone());
     batch.set_configuration(Arc::new(schema), settings, indexes);
     Ok(Done { definitions: added as u32, ..Done::default() })

@@ -11,7 +11,7 @@ use crate::index::Indexes;
 use crate::index::config::IndexTypes;
 use crate::index::grams::{self, Piece};
 use crate::index::keys::ordering_kind;
-use crate::index::posting::{self, Kind, KeyRange, ORDERED_MAX, PostingError, record_key};
+use crate::index::posting::{self, KeyRange, Kind, ORDERED_MAX, PostingError, record_key};
 use bindery_model::filter::{Assertion, AttributeTest, ResolvedFilter, SubstringParts};
 use bindery_model::schema::{AttrId, AttributeType, Schema};
 use bindery_store::{TreeId, View};
@@ -111,13 +111,9 @@ impl Chooser<'_> {
             return Ok(unindexed);
         }
         // An index ignores options: `(cn;lang-fr=x)` finds `cn: x` too.
-        let certain =
-            test.options.is_empty() && test.ids.iter().all(|id| self.reader.may_search_everywhere(*id));
+        let certain = test.options.is_empty() && test.ids.iter().all(|id| self.reader.may_search_everywhere(*id));
         // RFC 4512 2.4.2: every entry has an objectClass.
-        if certain
-            && *assertion == Assertion::Present
-            && self.schema.object_class_attribute() == Some(attribute.id)
-        {
+        if certain && *assertion == Assertion::Present && self.schema.object_class_attribute() == Some(attribute.id) {
             return Ok(Node::All { exact: true });
         }
         let node = self.lookup(attribute, assertion)?.unwrap_or(unindexed);
@@ -138,11 +134,7 @@ impl Chooser<'_> {
     ) -> Result<Node, PostingError> {
         let key = record_key(kind, value);
         let count = posting::count(self.view, tree, &key)?;
-        Ok(if count == 0 {
-            Node::Nothing
-        } else {
-            Node::Key { attribute, kind, tree, key, count, exact }
-        })
+        Ok(if count == 0 { Node::Nothing } else { Node::Key { attribute, kind, tree, key, count, exact } })
     }
 
     fn range(
@@ -263,12 +255,8 @@ fn is_worth_reading(node: &Node, smallest: u64) -> bool {
         Node::All { .. } => false,
         // One record for each chunk of the smallest list, at most.
         Node::Key { .. } => true,
-        Node::Range { count, .. } => {
-            count.complete && count.count <= smallest.saturating_mul(RANGE_WORTH)
-        }
-        Node::And { of, .. } => {
-            of.first().is_some_and(|first| is_worth_reading(first, smallest))
-        }
+        Node::Range { count, .. } => count.complete && count.count <= smallest.saturating_mul(RANGE_WORTH),
+        Node::And { of, .. } => of.first().is_some_and(|first| is_worth_reading(first, smallest)),
         Node::Or { of, .. } => {
             of.iter().all(|member| is_worth_reading(member, smallest))
                 && node.estimate() <= smallest.saturating_mul(RANGE_WORTH)

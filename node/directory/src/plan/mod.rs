@@ -8,7 +8,7 @@ mod run;
 pub use choose::{Chooser, choose};
 pub use explain::explain;
 
-use crate::index::posting::{Kind, KeyRange, RangeCount};
+use crate::index::posting::{KeyRange, Kind, RangeCount};
 use bindery_model::schema::AttrId;
 use bindery_store::TreeId;
 
@@ -104,9 +104,7 @@ impl Node {
             Node::Range { count, .. } if count.complete => count.count,
             Node::Range { count, .. } => count.count.saturating_mul(UNSEEN_FACTOR),
             Node::And { of, .. } => of.iter().map(Node::estimate).min().unwrap_or(0),
-            Node::Or { of, .. } => {
-                of.iter().fold(0u64, |sum, node| sum.saturating_add(node.estimate()))
-            }
+            Node::Or { of, .. } => of.iter().fold(0u64, |sum, node| sum.saturating_add(node.estimate())),
         }
     }
 

@@ -123,7 +123,7 @@ pub(super) fn ldap_syntax(text: &str) -> Result<SyntaxDef, Problem> {
     let mut def = SyntaxDef { oid: reader.identifier()?, substitute: None };
     while let Some(keyword) = reader.keyword()? {
         match keyword.to_ascii_uppercase().as_str() {
-            "DESC" => drop(reader.quoted_string()?),
+            "NAME" | "DESC" => drop(reader.quoted_list()?),
             "X-SUBST" => def.substitute = reader.quoted_list()?.pop(),
             extension if extension.starts_with("X-") => drop(reader.quoted_list()?),
             _ => return Err(format!("unexpected word {keyword:?} in a syntax")),

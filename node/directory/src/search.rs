@@ -1,0 +1,589 @@
+//! Searching: plan, candidates, entry, scope, filter, access, answer.
+//!
+//! A search goes through entries in order of their ids, and can be resumed after any id, on the same version or a
+//! newer one. It holds its view only as long as the caller lets it: [`Check`] and [`Flow`] make it stop at an id.
+
+use crate::access::{Reader, Rights};
+use crate::dit::{self, Resolved};
+use crate::emit::{Picker, SearchItem};
+use crate::error::{DirectoryError, OpError};
+use crate::identity::Identity;
+use crate::index::config::IndexTypes;
+use crate::index::posting::{self, Kind, record_key};
+use crate::lookup::bind_first;
+use crate::names::Place;
+use crate::op::Name;
+use crate::plan::{self, Chooser, Node};
+use crate::scope::{self, Candidates, Scope, Walk};
+use crate::selection::Selection;
+use crate::tables::{self, ID2ENTRY, ROOT_ID};
+use crate::view::ReadView;
+use crate::virtuals::{SUBSCHEMA_DN, Virtual, Virtuals};
+use bindery_model::dn::Dn;
+use bindery_model::entry_codec::StoredEntry;
+use bindery_model::filter::{AttributeTest, EntryValues, Filter, ResolvedFilter, Tri};
+use bindery_model::matching::MatchingRule;
+use bindery_model::schema::AttrId;
+use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
+
+/// Candidates looked at between two calls of the caller's check: some tens of microseconds.
+const CHECK_EVERY: u32 = 64;
+
+/// A search as the caller asks for it.
+#[derive(Debug, Clone)]
+pub struct SearchRequest<'a> {
+    /// Base object; empty for all naming contexts.
+    pub base: &'a str,
+    /// How far below it.
+    pub scope: Scope,
+    /// What to look for.
+    pub filter: &'a Filter,
+    /// Attributes to return, as received.
+    pub selection: &'a [&'a [u8]],
+    /// Descriptions without values.
+    pub types_only: bool,
+    /// Referral objects are entries like any other (RFC 3296).
+    pub manage_dsa_it: bool,
+    /// Entries to return at most; `None` for no limit. When resuming: what is left of it.
+    pub size_limit: Option<u64>,
+    /// Go on after the entry with this id.
+    pub resume_after: Option<u64>,
+    /// Entries of a page (RFC 2696).
+    pub page_size: Option<u32>,
+}
+
+/// What the caller says between candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// Go on.
+    Continue,
+    /// The time limit has passed.
+    TimeUp,
+    /// Give the version up; the caller will resume.
+    Pause,
+}
+
+/// What the caller says after an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// Stop here; the caller will resume, or not.
+    Pause,
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SearchOutcome {
+    /// Everything has been looked at.
+    Done,
+    /// There are more entries than the size limit allows.
+    SizeLimit,
+    /// The caller's check said so.
+    TimeLimit,
+    /// The page is full and there is at least one more entry.
+    Page {
+        /// What to resume after.
+        next: u64,
+    },
+    /// The caller asked for a pause.
+    Paused {
+        /// What to resume after.
+        next: u64,
+    },
+    /// The base is, or lies below, a referral object: these are its URIs (RFC 4511 4.1.10).
+    Referral {
+        /// Values of `ref`.
+        uris: Vec<Vec<u8>>,
+    },
+}
+
+/// Where a name led.
+enum Base {
+    Entry(u64),
+    Root,
+    Subschema,
+    Referral(Vec<Vec<u8>>),
+}
+
+impl ReadView {
+    /// Runs a search. A base search of the empty name is [`ReadView::root_dse`]'s; here it finds nothing.
+    ///
+    /// # Errors
+    /// `InsufficientAccess` when no rule grants `identity` anything; `NoSuchObject`; `InvalidDnSyntax`; the store's.
+    pub fn search(
+        &self,
+        request: &SearchRequest<'_>,
+        identity: &Identity,
+        check: &mut dyn FnMut() -> Check,
+        sink: &mut dyn FnMut(SearchItem<'_>) -> Flow,
+    ) -> Result<SearchOutcome, OpError> {
+        let selection = Selection::parse(request.selection.iter().copied(), &self.schema);
+        let reader = self.access.reader(identity);
+        let base = match self.base(request, identity, &reader)? {
+            Base::Entry(id) => id,
+            Base::Root => ROOT_ID,
+            Base::Referral(uris) => return Ok(SearchOutcome::Referral { uris }),
+            Base::Subschema => {
+                if matches!(request.scope, Scope::Base | Scope::Subtree) && request.resume_after.is_none() {
+                    self.subschema(request.filter, &selection, request.types_only, identity, &mut |item| {
+                        sink(item);
+                    })?;
+                }
+                return Ok(SearchOutcome::Done);
+            }
+        };
+        if base == ROOT_ID && request.scope == Scope::Base {
+            return Ok(SearchOutcome::Done);
+        }
+        let filter = request.filter.resolve(&self.schema);
+        let plan = match request.scope {
+            Scope::Base => Node::All { exact: false },
+            _ => self.plan(request.filter, &filter, &reader)?,
+        };
+        let from = request.resume_after.map_or(0, |id| id.saturating_add(1));
+        let single_suffix = self.is_single_suffix(base)?;
+        let mut candidates = scope::candidates(&self.store, base, request.scope, single_suffix, &plan, from)?;
+        if !request.manage_dsa_it {
+            self.add_referrals(&mut candidates, from)?;
+        }
+        let mut run = Run {
+            view: self,
+            request,
+            reader,
+            selection,
+            filter,
+            base,
+            exact: candidates.exact,
+            in_scope: candidates.in_scope,
+            virtuals: Virtuals::of(&self.schema),
+            referrals: if request.manage_dsa_it { None } else { self.referral_ids() },
+            picker: Picker::default(),
+            dn: String::new(),
+            sent: 0,
+            last: request.resume_after.unwrap_or(0),
+        };
+        Ok(run.walk(&candidates.walk, from, check, sink)?)
+    }
+
+    /// The plan of a search with `filter`, as text.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn explain(&self, filter: &Filter, identity: &Identity) -> Result<String, OpError> {
+        let resolved = filter.resolve(&self.schema);
+        let node = self.plan(filter, &resolved, &self.access.reader(identity))?;
+        Ok(plan::explain(&node, &self.schema))
+    }
+
+    pub(crate) fn plan(
+        &self,
+        filter: &Filter,
+        resolved: &ResolvedFilter,
+        reader: &Reader<'_>,
+    ) -> Result<Node, DirectoryError> {
+        let entry_dn = self.schema.attribute_id(Virtual::EntryDn.name().as_bytes());
+        let mut known = Vec::new();
+        if let Some(id) = entry_dn.filter(|id| resolved.mentions(*id)) {
+            self.named_entries(filter, id, &mut known)?;
+        }
+        let chooser = Chooser {
+            view: &self.store,
+            schema: &self.schema,
+            indexes: &self.indexes,
+            reader: *reader,
+            entry_dn: entry_dn.map(|id| (id, known.as_slice())),
+        };
+        Ok(plan::choose(&chooser, resolved)?)
+    }
+
+    /// For each `(entryDN=…)` in the filter: the normal form of the name, and the entry that has it.
+    fn named_entries(
+        &self,
+        filter: &Filter,
+        entry_dn: AttrId,
+        out: &mut Vec<(Vec<u8>, Option<u64>)>,
+    ) -> Result<(), DirectoryError> {
+        match filter {
+            Filter::And(members) | Filter::Or(members) => {
+                members.iter().try_for_each(|member| self.named_entries(member, entry_dn, out))
+            }
+            Filter::Not(inner) => self.named_entries(inner, entry_dn, out),
+            Filter::Equality { description, value } if self.schema.attribute_id(description) == Some(entry_dn) => {
+                let rule = MatchingRule::DistinguishedNameMatch;
+                let Ok(key) = rule.normalize_assertion(value, &self.schema) else { return Ok(()) };
+                let Ok(norm) = Dn::parse(value).and_then(|dn| dn.normalize(&self.schema)) else {
+                    return Ok(());
+                };
+                let entry = match dit::resolve(&self.store, &self.settings, &norm)? {
+                    Resolved::Found { id } => Some(id),
+                    Resolved::Root | Resolved::Missing { .. } => None,
+                };
+                out.push((key, entry));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn base(&self, request: &SearchRequest<'_>, identity: &Identity, reader: &Reader<'_>) -> Result<Base, OpError> {
+        let name = Name::parse(request.base, &self.schema);
+        if let Ok(name) = &name
+            && name.norm == Name::parse(SUBSCHEMA_DN, &self.schema)?.norm
+        {
+            return Ok(Base::Subschema);
+        }
+        if !reader.sees_entries() {
+            return Err(bind_first());
+        }
+        let name = name?;
+        match dit::resolve(&self.store, &self.settings, &name.norm).map_err(OpError::from)? {
+            Resolved::Root => Ok(Base::Root),
+            Resolved::Found { id } => Ok(match self.referral_of(id, request)? {
+                Some(uris) => Base::Referral(uris),
+                None => Base::Entry(id),
+            }),
+            Resolved::Missing { nearest, .. } => {
+                if let Some(id) = nearest
+                    && let Some(uris) = self.referral_of(id, request)?
+                {
+                    return Ok(Base::Referral(uris));
+                }
+                Err(self.missing(&name, nearest, identity).map_err(OpError::from)?)
+            }
+        }
+    }
+
+    fn is_single_suffix(&self, base: u64) -> Result<bool, DirectoryError> {
+        if base == ROOT_ID {
+            return Ok(true);
+        }
+        if self.settings.naming_contexts().len() != 1 {
+            return Ok(false);
+        }
+        Ok(dit::parent_record(&self.store, base)?.is_some_and(|record| record.parent == ROOT_ID))
+    }
+
+    /// Ids of `objectClass` and `ref`, and the class `referral`, if the schema has all of them.
+    fn referral_ids(&self) -> Option<ReferralIds> {
+        let class = self.schema.object_class("referral")?;
+        let reference = self.schema.attribute_id(b"ref")?;
+        Some(ReferralIds { object_class: self.schema.object_class_attribute()?, class: class.id, reference })
+    }
+
+    fn referral_of(&self, id: u64, request: &SearchRequest<'_>) -> Result<Option<Vec<Vec<u8>>>, DirectoryError> {
+        if request.manage_dsa_it {
+            return Ok(None);
+        }
+        let Some(ids) = self.referral_ids() else { return Ok(None) };
+        Ok(self.with_entry(id, |entry| self.referral_uris(&entry, &ids))?.flatten())
+    }
+
+    fn referral_uris(&self, entry: &StoredEntry<'_>, ids: &ReferralIds) -> Option<Vec<Vec<u8>>> {
+        if !entry.has(ids.reference) {
+            return None;
+        }
+        let is_class = |value: &[u8]| {
+            let own = self.schema.object_class_id(value);
+            own.is_some_and(|own| self.schema.is_subclass(own, ids.class))
+        };
+        if !entry.values_of(ids.object_class).any(is_class) {
+            return None;
+        }
+        Some(entry.values_of(ids.reference).map(<[u8]>::to_vec).collect())
+    }
+
+    /// A referral object in scope is answered with a reference whatever the filter (RFC 3296 5.5), so those that the
+    /// index knows are candidates. Without an index on objectClass only those that are met on the way are.
+    fn add_referrals(&self, candidates: &mut Candidates, from: u64) -> Result<(), DirectoryError> {
+        let Walk::Ids(ids) = &candidates.walk else { return Ok(()) };
+        if let Some(referral) = self.referral_ids()
+            && let Some(class) = self.schema.object_class_by_id(referral.class)
+            && let Some(tree) = self.indexes.ready(referral.object_class, IndexTypes::EQUALITY)
+        {
+            let key = record_key(Kind::Equality, class.oid.as_bytes());
+            let found = posting::read(&self.store, tree, &key, from)?;
+            if !found.is_empty() {
+                candidates.walk = Walk::Ids(ids.or(&found));
+                candidates.in_scope = false;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an entry that is made, not stored, matches.
+    pub(crate) fn made_matches(&self, entry: &StoredEntry<'_>, filter: &Filter) -> bool {
+        filter.resolve(&self.schema).evaluate(&self.schema, entry) == Tri::True
+    }
+}
+
+struct ReferralIds {
+    object_class: AttrId,
+    class: bindery_model::schema::ObjectClassId,
+    reference: AttrId,
+}
+
+/// A search in progress.
+struct Run<'a> {
+    view: &'a ReadView,
+    request: &'a SearchRequest<'a>,
+    reader: Reader<'a>,
+    selection: Selection,
+    filter: ResolvedFilter,
+    base: u64,
+    exact: bool,
+    in_scope: bool,
+    virtuals: Virtuals,
+    referrals: Option<ReferralIds>,
+    picker: Picker,
+    /// DN of the present entry.
+    dn: String,
+    /// Entries sent.
+    sent: u64,
+    /// The last id that was looked at and is done with.
+    last: u64,
+}
+
+impl Run<'_> {
+    fn walk(
+        &mut self,
+        walk: &Walk,
+        from: u64,
+        check: &mut dyn FnMut() -> Check,
+        sink: &mut dyn FnMut(SearchItem<'_>) -> Flow,
+    ) -> Result<SearchOutcome, DirectoryError> {
+        let mut budget = CHECK_EVERY;
+        let mut turn = |last: u64| {
+            budget -= 1;
+            if budget > 0 {
+                return None;
+            }
+            budget = CHECK_EVERY;
+            match check() {
+                Check::Continue => None,
+                Check::TimeUp => Some(SearchOutcome::TimeLimit),
+                Check::Pause => Some(SearchOutcome::Paused { next: last }),
+            }
+        };
+        let view = self.view;
+        match walk {
+            Walk::All => {
+                let mut cursor = view.store.cursor(ID2ENTRY);
+                let mut valid = cursor.seek(&tables::id_key(from))?;
+                while valid {
+                    let id = tables::parse_u64(cursor.key())
+                        .ok_or_else(|| DirectoryError::inconsistent("a key of the entry tree is no id"))?;
+                    if let Some(end) = self.look_at(id, cursor.value(), sink)? {
+                        return Ok(end);
+                    }
+                    self.last = id;
+                    if let Some(end) = turn(id) {
+                        return Ok(end);
+                    }
+                    valid = cursor.next()?;
+                }
+            }
+            Walk::Ids(ids) => {
+                let mut bytes = Vec::new();
+                for id in ids.iter_from(from) {
+                    // Copied out, so that the sink may take its time.
+                    let found = view.store.get(ID2ENTRY, &tables::id_key(id), |value| {
+                        bytes.clear();
+                        bytes.extend_from_slice(value);
+                    })?;
+                    if found.is_some()
+                        && let Some(end) = self.look_at(id, &bytes, sink)?
+                    {
+                        return Ok(end);
+                    }
+                    self.last = id;
+                    if let Some(end) = turn(id) {
+                        return Ok(end);
+                    }
+                }
+            }
+        }
+        Ok(SearchOutcome::Done)
+    }
+
+    /// Tests one candidate and sends it. An outcome ends the search.
+    fn look_at(
+        &mut self,
+        id: u64,
+        bytes: &[u8],
+        sink: &mut dyn FnMut(SearchItem<'_>) -> Flow,
+    ) -> Result<Option<SearchOutcome>, DirectoryError> {
+        let entry =
+            StoredEntry::parse(bytes).map_err(|error| DirectoryError::inconsistent(format!("entry {id}: {error}")))?;
+        let parent = Parent { view: self.view, id: entry.parent(), place: OnceCell::new() };
+        if !self.in_scope && !self.is_in_scope(id, &parent)? {
+            return Ok(None);
+        }
+        if let Some(ids) = &self.referrals
+            && let Some(uris) = self.view.referral_uris(&entry, ids)
+        {
+            if self.reader.rights(ids.reference, id).has(Rights::READ) {
+                parent.write_dn(entry.rdn(), &mut self.dn)?;
+                if sink(SearchItem::Reference { id, dn: &self.dn, uris: &uris }) == Flow::Pause {
+                    return Ok(Some(SearchOutcome::Paused { next: id }));
+                }
+            }
+            return Ok(None);
+        }
+        if !self.exact && !self.matches(id, &entry, &parent)? {
+            return Ok(None);
+        }
+        if !self.reader.entry_rights(id).has(Rights::READ) {
+            return Ok(None);
+        }
+        // Only now is it known that there is one more than was asked for.
+        if self.request.size_limit.is_some_and(|limit| self.sent >= limit) {
+            return Ok(Some(SearchOutcome::SizeLimit));
+        }
+        if self.request.page_size.is_some_and(|size| self.sent >= u64::from(size)) {
+            return Ok(Some(SearchOutcome::Page { next: self.last }));
+        }
+        parent.write_dn(entry.rdn(), &mut self.dn)?;
+        self.picker.begin();
+        self.picker.pick(&entry, id, &self.selection, &self.reader, self.request.types_only);
+        if self.selection.all_operational_attributes() || self.selection.has_named() {
+            self.pick_virtuals(id)?;
+        }
+        self.sent += 1;
+        let attributes = self.picker.attributes(&entry);
+        match sink(SearchItem::Entry { id, dn: &self.dn, attributes }) {
+            Flow::Continue => Ok(None),
+            Flow::Pause => Ok(Some(SearchOutcome::Paused { next: id })),
+        }
+    }
+
+    fn pick_virtuals(&mut self, id: u64) -> Result<(), DirectoryError> {
+        for (kind, attribute) in self.virtuals.selected(&self.selection) {
+            if !self.reader.rights(attribute, id).has(Rights::READ) {
+                continue;
+            }
+            if self.request.types_only {
+                self.picker.make(kind.name(), &[]);
+            } else {
+                let value = kind.value(&self.view.store, id, &self.dn)?;
+                self.picker.make(kind.name(), &[&value]);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_in_scope(&self, id: u64, parent: &Parent<'_>) -> Result<bool, DirectoryError> {
+        Ok(match self.request.scope {
+            Scope::Base => id == self.base,
+            Scope::OneLevel => parent.id == self.base,
+            Scope::Subtree => id == self.base || parent.is_within(self.base)?,
+            Scope::Subordinates => id != self.base && parent.is_within(self.base)?,
+        })
+    }
+
+    fn matches(&self, id: u64, entry: &StoredEntry<'_>, parent: &Parent<'_>) -> Result<bool, DirectoryError> {
+        let values = FilterValues { run: self, id, entry, parent, failed: RefCell::new(None) };
+        let result = self.filter.evaluate(&self.view.schema, &values);
+        match values.failed.into_inner() {
+            Some(error) => Err(error),
+            None => Ok(result == Tri::True),
+        }
+    }
+}
+
+/// The parent of a candidate, looked up when it is needed.
+struct Parent<'a> {
+    view: &'a ReadView,
+    id: u64,
+    place: OnceCell<Option<Arc<Place>>>,
+}
+
+impl Parent<'_> {
+    /// `None` for the root, and for a parent that is gone.
+    fn place(&self) -> Result<Option<&Place>, DirectoryError> {
+        if self.id == ROOT_ID {
+            return Ok(None);
+        }
+        if self.place.get().is_none() {
+            let place = self.view.place(self.id)?;
+            let _ = self.place.set(place);
+        }
+        Ok(self.place.get().and_then(|place| place.as_deref()))
+    }
+
+    fn is_within(&self, ancestor: u64) -> Result<bool, DirectoryError> {
+        Ok(ancestor == ROOT_ID || self.id == ancestor || self.place()?.is_some_and(|place| place.is_within(ancestor)))
+    }
+
+    fn write_dn(&self, rdn: &str, out: &mut String) -> Result<(), DirectoryError> {
+        out.clear();
+        out.push_str(rdn);
+        if self.id == ROOT_ID {
+            return Ok(());
+        }
+        let place = self
+            .place()?
+            .ok_or_else(|| DirectoryError::inconsistent(format!("entry {} is a parent and missing", self.id)))?;
+        out.push(',');
+        out.push_str(&place.dn);
+        Ok(())
+    }
+}
+
+/// What the filter sees of a candidate.
+struct FilterValues<'a> {
+    run: &'a Run<'a>,
+    id: u64,
+    entry: &'a StoredEntry<'a>,
+    parent: &'a Parent<'a>,
+    /// The trait cannot fail, the store can.
+    failed: RefCell<Option<DirectoryError>>,
+}
+
+impl FilterValues<'_> {
+    fn dn(&self) -> Result<String, DirectoryError> {
+        let mut dn = String::new();
+        self.parent.write_dn(self.entry.rdn(), &mut dn)?;
+        Ok(dn)
+    }
+
+    fn virtual_value(&self, kind: Virtual) -> Option<Vec<u8>> {
+        let value = self.dn().and_then(|dn| kind.value(&self.run.view.store, self.id, &dn));
+        value.map_err(|error| *self.failed.borrow_mut() = Some(error)).ok()
+    }
+}
+
+impl EntryValues for FilterValues<'_> {
+    fn any_value(&self, test: &AttributeTest, visit: &mut dyn FnMut(AttrId, &[u8]) -> bool) -> bool {
+        if self.entry.any_value(test, visit) {
+            return true;
+        }
+        // A computed attribute has no options and no subtypes; a test by a rule alone does not reach it.
+        let (Some(id), true) = (test.named, test.options.is_empty()) else { return false };
+        match self.run.virtuals.get(id) {
+            Some(kind) => self.virtual_value(kind).is_some_and(|value| visit(id, &value)),
+            None => false,
+        }
+    }
+
+    fn any_dn_value(&self, visit: &mut dyn FnMut(AttrId, &[u8]) -> bool) -> bool {
+        let dn = match self.dn() {
+            Ok(dn) => dn,
+            Err(error) => {
+                *self.failed.borrow_mut() = Some(error);
+                return false;
+            }
+        };
+        // A name that is stored has been read before.
+        let Ok(dn) = Dn::parse(&dn) else { return false };
+        dn.rdns().iter().flat_map(|rdn| rdn.avas()).any(|ava| {
+            let id = self.run.view.schema.attribute_id(ava.attribute().as_bytes());
+            id.is_some_and(|id| visit(id, ava.value()))
+        })
+    }
+
+    fn is_readable(&self, id: AttrId) -> bool {
+        self.run.reader.rights(id, self.id).has(Rights::SEARCH)
+    }
+}
