@@ -28,5 +28,6 @@ pub use position::{LogPosition, Stamp};
 pub use status::{ClusterStatus, MemberStatus, Role};
 
 #[cfg(test)]
+#[allow(dead_code)] // shared with the integration tests, which use all of it
 #[path = "../tests/support/machine.rs"]
 mod test_machine;

@@ -1,1 +1,6 @@
-//! Skeleton.
+//! What the tests of the whole system share: a client, real clusters of processes, and faulty disks.
+
+pub mod client;
+pub mod count;
+pub mod peons;
+pub mod process;

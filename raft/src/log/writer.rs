@@ -157,7 +157,7 @@ impl Writer {
         let waiting = std::mem::take(&mut round.waiting);
         let result = self.guard(shared, |w| w.write(shared, round));
         for waiter in waiting {
-            waiter.complete(result.as_ref().map(|()| ()).map_err(copy));
+            waiter.complete(result.as_ref().copied().map_err(copy));
         }
     }
 
