@@ -31,6 +31,7 @@ mod state;
 mod tables;
 mod view;
 mod virtuals;
+mod walk;
 
 pub use digest::TreeDigest;
 pub use directory::{Applied, Directory, DirectoryOptions};
@@ -46,6 +47,7 @@ pub use settings::{NamingContext, Settings};
 pub use snapshot::{SnapshotReader, SnapshotWriter};
 pub use view::ReadView;
 pub use virtuals::SUBSCHEMA_DN;
+pub use walk::Walk;
 
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use crate::identity::Identity;
 use crate::op::{self, Name, Operational};
 use crate::settings::{Settings, suffix_rdn_key};
 use crate::tables::{self, DN, ID2ENTRY, PARENT, ParentRecord, ROOT_ID};
+use crate::view::ReadView;
 use bindery_model::dn::NormDn;
 use bindery_model::entry::Entry;
 use bindery_model::schema::Schema;
@@ -28,6 +29,29 @@ fn check_count(entries: usize) -> Result<(), OpError> {
         ));
     }
     Ok(())
+}
+
+/// Checks an entry of a block as far as that is possible without the tree: name, naming context, attributes and
+/// schema. For a load that is only tried.
+///
+/// # Errors
+/// What apply would refuse.
+pub fn check(view: &ReadView, add: Add) -> Result<(), OpError> {
+    let schema = view.schema();
+    let name = Name::parse(&add.dn, schema)?;
+    if name.norm.is_root() {
+        return Err(OpError::new(OpErrorKind::UnwillingToPerform, "the root DSE cannot be added"));
+    }
+    if view.settings().naming_context_of(&name.norm).is_none() {
+        return Err(no_naming_context(&name));
+    }
+    let entry = build(Origin::Load, schema, &name, add)?;
+    schema.check_entry(&entry).map_err(op::schema_error)?;
+    Ok(())
+}
+
+fn no_naming_context(name: &Name) -> OpError {
+    OpError::new(OpErrorKind::NoGlobalSuperiorKnowledge, format!("no naming context holds {}", name.dn))
 }
 
 pub(crate) fn apply(batch: &mut Batch, context: &Context, block: AddBlock) -> Result<Done, Stop> {
@@ -138,7 +162,7 @@ impl<'a> Plan<'a> {
                 Target::Replace { id, loaded: op::load(&batch.txn, id)? }
             }
         };
-        let mut entry = self.build(schema, &name, add)?;
+        let mut entry = build(self.origin, schema, &name, add)?;
         let checked = schema.check_entry(&entry).map_err(op::schema_error)?;
         let class = schema.object_class_by_id(checked.structural).map(|class| class.name().to_owned());
         self.operational.set_structural(&mut entry, class.as_deref().unwrap_or_default());
@@ -169,11 +193,7 @@ impl<'a> Plan<'a> {
             return Err(OpError::new(OpErrorKind::UnwillingToPerform, "the root DSE cannot be added").into());
         }
         let Some(context) = batch.settings.naming_context_of(&name.norm) else {
-            return Err(OpError::new(
-                OpErrorKind::NoGlobalSuperiorKnowledge,
-                format!("no naming context holds {}", name.dn),
-            )
-            .into());
+            return Err(no_naming_context(name).into());
         };
         if context.norm == name.norm {
             let key = tables::dn_key(ROOT_ID, &suffix_rdn_key(&name.norm));
@@ -214,37 +234,6 @@ impl<'a> Plan<'a> {
         Ok(id)
     }
 
-    /// The entry that the client or the input describes, completed by the values of its RDN.
-    fn build(&self, schema: &Schema, name: &Name, add: Add) -> Result<Entry, OpError> {
-        let mut entry = Entry::new();
-        for given in add.attributes {
-            let description = op::parse_description(&given.description, schema)?;
-            let attribute = op::attribute_type(&description, schema)?;
-            if given.values.is_empty() {
-                return Err(OpError::new(
-                    OpErrorKind::Protocol,
-                    format!("attribute {} has no value", attribute.name()),
-                ));
-            }
-            match self.origin {
-                Origin::Client => op::refuse_unmodifiable(attribute)?,
-                Origin::Load if DERIVED.iter().any(|name| attribute.name().eq_ignore_ascii_case(name)) => continue,
-                Origin::Load => {}
-            }
-            if entry.get(&description).is_some() {
-                return Err(OpError::new(
-                    OpErrorKind::AttributeOrValueExists,
-                    format!("attribute {} is given twice", given.description),
-                ));
-            }
-            entry.set(description, given.values);
-        }
-        if let Some(rdn) = name.dn.rdn() {
-            op::add_rdn_values(&mut entry, rdn, schema)?;
-        }
-        Ok(entry)
-    }
-
     /// Writes what was decided: each tree in the order of its keys. Only the store can make this fail.
     pub(crate) fn write(self, batch: &mut Batch) -> Result<Done, DirectoryError> {
         let added = self.names.len() as u64;
@@ -272,6 +261,37 @@ impl<'a> Plan<'a> {
         done.entries = added + self.replaced;
         Ok(done)
     }
+}
+
+/// The entry that the client or the input describes, completed by the values of its RDN.
+fn build(origin: Origin, schema: &Schema, name: &Name, add: Add) -> Result<Entry, OpError> {
+    let mut entry = Entry::new();
+    for given in add.attributes {
+        let description = op::parse_description(&given.description, schema)?;
+        let attribute = op::attribute_type(&description, schema)?;
+        if given.values.is_empty() {
+            return Err(OpError::new(
+                OpErrorKind::Protocol,
+                format!("attribute {} has no value", attribute.name()),
+            ));
+        }
+        match origin {
+            Origin::Client => op::refuse_unmodifiable(attribute)?,
+            Origin::Load if DERIVED.iter().any(|name| attribute.name().eq_ignore_ascii_case(name)) => continue,
+            Origin::Load => {}
+        }
+        if entry.get(&description).is_some() {
+            return Err(OpError::new(
+                OpErrorKind::AttributeOrValueExists,
+                format!("attribute {} is given twice", given.description),
+            ));
+        }
+        entry.set(description, given.values);
+    }
+    if let Some(rdn) = name.dn.rdn() {
+        op::add_rdn_values(&mut entry, rdn, schema)?;
+    }
+    Ok(entry)
 }
 
 /// The RDN text of an entry: of a naming context its whole DN, as configured.
