@@ -306,6 +306,10 @@ fn other_publications_of_shipped_definitions_change_nothing() {
         )
         .unwrap();
     assert_eq!(added.unchanged, 2);
+    // OpenLDAP 2.4 gave this attribute the OID that is now pwdGraceExpiry's.
+    let old = "attributetype ( 1.3.6.1.4.1.42.2.27.8.1.30 NAME 'pwdMaxRecordedFailure' EQUALITY integerMatch
+      SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 SINGLE-VALUE )";
+    assert_eq!(schema.add_text(old).unwrap().unchanged, 1);
     assert_eq!(schema.object_class("posixGroup").unwrap().kind, ObjectClassKind::Auxiliary);
 }
 
