@@ -19,6 +19,10 @@ const READER_ROUNDS: u32 = 6;
 /// readers' loads and write-outs must have ended.
 const WRITER_ROUNDS: u32 = 200_000;
 
+/// Share (1/n) of the frames that may wait for readers to leave, about 3 %; beyond it nothing more is dropped, so that one
+/// reader held up by the scheduler does not empty the cache.
+const RETIRED_SHARE: u32 = 32;
+
 /// What a sweep of the clock found.
 enum Swept {
     /// Pages were unmapped.
@@ -27,6 +31,15 @@ enum Swept {
     MustWrite(Vec<u32>),
     /// Nothing may go.
     Nothing,
+}
+
+/// Lets others run; longer when that did not help.
+fn wait(round: u32) {
+    if round < READER_ROUNDS {
+        std::thread::yield_now();
+    } else {
+        std::thread::sleep(Duration::from_micros(50));
+    }
 }
 
 impl Cache {
@@ -47,8 +60,16 @@ impl Cache {
             round += 1;
             match claimant {
                 Claimant::Reader if round > READER_ROUNDS => return Ok(None),
+                Claimant::Scan if round > 1 || !self.sweep_cold(&mut inner) => return Ok(None),
+                Claimant::Scan => continue,
                 Claimant::Writer(_) if round > WRITER_ROUNDS => return Err(StoreError::NoFrames),
                 _ => {}
+            }
+            if inner.retired_frames >= (self.frames.len() as u32 / RETIRED_SHARE).max(DROP_FRAMES).max(1 << order) {
+                drop(inner);
+                wait(round);
+                inner = self.inner.lock();
+                continue;
             }
             if order > 0 && round > 1 {
                 // Enough may be free, but scattered.
@@ -76,7 +97,7 @@ impl Cache {
                 Swept::Nothing => {
                     drop(inner);
                     // Everything is in somebody's hands for the moment: loads, writes, readers in epochs.
-                    std::thread::sleep(Duration::from_micros(50));
+                    wait(READER_ROUNDS);
                     inner = self.inner.lock();
                 }
             }
@@ -99,9 +120,27 @@ impl Cache {
             return true;
         }
         match claimant {
-            Claimant::Reader => false,
+            Claimant::Reader | Claimant::Scan => false,
             Claimant::Writer(held) => !held.contains(&frame),
         }
+    }
+
+    /// For scans: drops clean pages that are cold as they are, without cooling others; false when there is none near.
+    fn sweep_cold(&self, inner: &mut Inner) -> bool {
+        let frames = self.frames.len() as u32;
+        let mut dropped = 0;
+        for _ in 0..SWEEP_STEPS.min(frames) {
+            let frame = inner.hand;
+            inner.hand = if frame + 1 >= frames { 0 } else { frame + 1 };
+            if self.desc(frame).state() == FrameState::Clean && self.frequency(frame).warmth() == 0 {
+                dropped += 1 << self.desc(frame).pointer().order;
+                self.evict(inner, frame);
+                if dropped >= DROP_FRAMES {
+                    break;
+                }
+            }
+        }
+        dropped > 0
     }
 
     /// Moves the hand and drops cold clean pages, enough for `order`; collects cold dirty ones on the way.

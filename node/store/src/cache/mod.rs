@@ -88,6 +88,8 @@ struct Inner {
     retired: Vec<Retired>,
     /// Length of `retired` at which it is looked through.
     reclaim_at: usize,
+    /// Frames of `retired`.
+    retired_frames: u32,
     /// Blocks being loaded: at most one loader each.
     loading: HashSet<u64>,
     /// Where the clock stands.
@@ -122,6 +124,8 @@ pub struct Cache {
 pub enum Claimant<'a> {
     /// A reader: may not touch unpublished pages.
     Reader,
+    /// A reader that will hardly come back: may drop pages that are cold already, and cools none.
+    Scan,
     /// The writer: may spill its own pages except those it holds (by first frame).
     Writer(&'a [u32]),
 }
@@ -144,6 +148,7 @@ impl Cache {
                 allocator: kind.build(frames),
                 retired: Vec::new(),
                 reclaim_at: RECLAIM_PAGES,
+                retired_frames: 0,
                 loading: HashSet::new(),
                 hand: 0,
                 writing: Vec::new(),
@@ -209,6 +214,7 @@ impl Cache {
         self.table.remove(pointer.block);
         desc.set_state(FrameState::Retired);
         let tag = self.epochs.retire();
+        inner.retired_frames += 1 << pointer.order;
         inner.retired.push(Retired { frame, order: pointer.order, tag });
         if inner.retired.len() >= inner.reclaim_at {
             self.reclaim(inner);
@@ -228,6 +234,7 @@ impl Cache {
         for at in 0..before {
             let Retired { frame, order, tag } = inner.retired[at];
             if tag < oldest {
+                inner.retired_frames -= 1 << order;
                 self.release(inner, frame, order);
             } else {
                 inner.retired.swap(kept, at);
