@@ -150,6 +150,19 @@ fn order_of_values_in_an_rdn_does_not_count() {
 }
 
 #[test]
+fn long_values_keep_their_length() {
+    let long = |length: usize| Dn::parse(format!("cn={}+sn=b,dc=x", "a".repeat(length))).unwrap();
+    let schema = Schema::shipped();
+    for length in [126, 127, 128, 129, 16_383, 16_384] {
+        let norm = long(length).normalize(&schema).unwrap();
+        assert_eq!(norm, long(length).normalize(&schema).unwrap());
+        assert_ne!(norm, long(length + 1).normalize(&schema).unwrap());
+        let overhead = norm.rdns()[0].as_bytes().len() - length;
+        assert!((6..12).contains(&overhead), "{overhead}");
+    }
+}
+
+#[test]
 fn ancestry() {
     let schema = Schema::shipped();
     let dn = Dn::parse("cn=a,ou=b,dc=c").unwrap();
