@@ -39,3 +39,61 @@ fn a_page_of_a_high_order_finds_a_window_among_scattered_small_ones() {
     assert_eq!(stats.private_reads, 0, "{stats:?}");
     assert!(stats.window_evictions > 0, "{stats:?}");
 }
+
+#[test]
+fn a_scan_does_not_empty_the_cache() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = StoreOptions { arena_bytes: 8 << 20, ..StoreOptions::default() };
+    let store = Store::open(Arc::new(OsFiles), &dir.path().join("store"), options).unwrap();
+    let mut txn = store.begin();
+    for i in 0..200_000u64 {
+        txn.put(TreeId(1), &i.to_be_bytes(), &[1; 200]).unwrap();
+    }
+    for i in 0..10_000u64 {
+        txn.put(TreeId(2), &i.to_be_bytes(), &[2; 100]).unwrap();
+    }
+    txn.commit(b"").unwrap();
+    store.checkpoint().unwrap();
+    let view = store.view();
+    let touch_hot = || {
+        for i in (0..10_000u64).step_by(5) {
+            view.get(TreeId(2), &i.to_be_bytes(), |_| ()).unwrap();
+        }
+    };
+    (0..3).for_each(|_| touch_hot());
+    let mut cursor = view.cursor(TreeId(1));
+    let mut more = cursor.seek_first().unwrap();
+    let mut count = 0;
+    while more {
+        count += 1;
+        more = cursor.next().unwrap();
+    }
+    assert_eq!(count, 200_000);
+    let before = store.stats().cache.page_ins;
+    touch_hot();
+    let lost = store.stats().cache.page_ins - before;
+    assert!(lost < 15, "{lost} of about 300 hot pages were lost to a scan of five times the arena");
+}
+
+#[test]
+fn space_that_is_freed_is_used_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = StoreOptions { arena_bytes: 4 << 20, ..StoreOptions::default() };
+    let store = Store::open(Arc::new(OsFiles), &dir.path().join("store"), options).unwrap();
+    let mut first = 0;
+    for round in 0..40u64 {
+        let mut txn = store.begin();
+        for i in 0..3_000u64 {
+            let size = if (i + round).is_multiple_of(40) { 30_000 } else { 300 };
+            txn.put(TreeId(1), &(i * 7 % 3_000).to_be_bytes(), &vec![round as u8; size]).unwrap();
+        }
+        txn.commit(b"").unwrap();
+        store.checkpoint().unwrap();
+        if round == 4 {
+            first = store.stats().file_bytes;
+        }
+    }
+    let last = store.stats().file_bytes;
+    assert!(last < first * 3 / 2, "the file grew from {first} to {last} though its content did not");
+    store.verify().unwrap();
+}

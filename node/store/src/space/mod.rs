@@ -17,6 +17,9 @@ use map::SpaceMap;
 const LEAST_GROWTH_CHUNKS: u64 = 1;
 const MOST_GROWTH_CHUNKS: u64 = 64;
 
+/// Room for extents of a transaction that is kept for the next one.
+const KEPT_UNCOMMITTED: usize = 1 << 14;
+
 /// Versions whose last View went away, until the space lock's next holder takes note.
 pub type ReleasedVersions = Arc<Mutex<Vec<u64>>>;
 
@@ -157,6 +160,7 @@ impl Space {
     /// `publish` makes the version visible and lets go of the one before.
     pub fn commit(&mut self, generation: u64, freed: &[PagePtr], publish: impl FnOnce()) {
         self.uncommitted.clear();
+        self.uncommitted.shrink_to(KEPT_UNCOMMITTED);
         self.live.insert(generation);
         publish();
         self.note_released();
