@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bindery_directory::index::config::default_indexes;
+use bindery_directory::index::config::DEFAULT_INDEXES;
 use bindery_directory::op::bootstrap::{self, BootstrapRequest};
 use bindery_directory::{Directory, OpError};
 use bindery_model::password::{self, Scheme};
@@ -67,16 +67,14 @@ impl Plan {
         if let Some(folder) = &wanted.schema_dir {
             for path in files_in(folder)? {
                 let text = read_schema_file(&path)?;
-                schema
-                    .add_text(&text)
-                    .map_err(|error| FoundingError::Schema { path, message: error.to_string() })?;
+                schema.add_text(&text).map_err(|error| FoundingError::Schema { path, message: error.to_string() })?;
             }
         }
         let request = BootstrapRequest {
             naming_contexts: vec![wanted.suffix.clone()],
             admin_dn: Some(wanted.admin_dn.clone()),
             admin_password: Vec::new(),
-            indexes: default_indexes(),
+            indexes: DEFAULT_INDEXES.iter().map(|(name, types)| ((*name).to_owned(), *types)).collect(),
             settings: Vec::new(),
         };
         bootstrap::prepare(&schema, request.clone()).map_err(FoundingError::Refused)?;
@@ -117,7 +115,7 @@ pub async fn run(
 ) {
     let Some((schema, mut request, clear)) = plan.request else { return };
     loop {
-        if directory.view().is_founded() {
+        if directory.view().settings().is_founded() {
             warn_about_differences(&request, &directory);
             return;
         }
@@ -130,7 +128,7 @@ pub async fn run(
         } else {
             LOOK
         };
-        if directory.view().is_founded() {
+        if directory.view().settings().is_founded() {
             continue;
         }
         tokio::select! {
@@ -167,12 +165,16 @@ fn warn_about_differences(request: &BootstrapRequest, directory: &Directory) {
     };
     for suffix in &request.naming_contexts {
         if !view.settings().naming_contexts().iter().any(|context| same(suffix, &context.dn)) {
-            tracing::warn!("bootstrap.suffix is {suffix}, which this directory does not hold; it was used only to found it");
+            tracing::warn!(
+                "bootstrap.suffix is {suffix}, which this directory does not hold; it was used only to found it"
+            );
         }
     }
     if let (Some(wanted), Some(present)) = (&request.admin_dn, view.settings().admin_dn())
         && !same(wanted, present)
     {
-        tracing::warn!("bootstrap.admin_dn is {wanted}, but the administrator is {present}; it was used only to found the directory");
+        tracing::warn!(
+            "bootstrap.admin_dn is {wanted}, but the administrator is {present}; it was used only to found the directory"
+        );
     }
 }

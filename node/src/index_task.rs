@@ -18,7 +18,7 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Runs until the node stops.
 pub async fn run(cluster: Cluster, directory: Directory, mut stop: watch::Receiver<bool>) {
     loop {
-        let building = directory.view().indexes().is_building();
+        let building = directory.view().indexes().iter().any(|index| !index.building.is_empty());
         let pause = if building && cluster.status().role == Role::Leader {
             match write::write(&cluster, &index_build::prepare()).await {
                 Ok(written) if written.done.more => Duration::ZERO,

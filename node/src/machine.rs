@@ -58,10 +58,9 @@ fn entry_from_raft(entry: Committed) -> LogEntry {
     let body = match entry.body {
         Body::Blank => command::Body::Blank,
         Body::Membership(bytes) => command::Body::Membership(bytes),
-        Body::Command { stamp, payload } => command::Body::Command {
-            stamp: command::Stamp { time_us: stamp.time_us, random: stamp.random },
-            payload,
-        },
+        Body::Command { stamp, payload } => {
+            command::Body::Command { stamp: command::Stamp { time_us: stamp.time_us, random: stamp.random }, payload }
+        }
     };
     LogEntry { position: from_raft(entry.position), body }
 }
@@ -74,9 +73,7 @@ impl Machine for DirectoryMachine {
     fn apply(&self, entries: Vec<Committed>) -> Result<Vec<Bytes>, MachineError> {
         let last = entries.last().map(|entry| entry.position);
         let membership = entries.iter().rev().find_map(|entry| match &entry.body {
-            Body::Membership(bytes) => {
-                Some(MembershipRecord { position: Some(entry.position), bytes: bytes.clone() })
-            }
+            Body::Membership(bytes) => Some(MembershipRecord { position: Some(entry.position), bytes: bytes.clone() }),
             _ => None,
         });
         let entries: Vec<LogEntry> = entries.into_iter().map(entry_from_raft).collect();

@@ -9,15 +9,13 @@ use tokio::time::Instant;
 
 use crate::limits;
 
-/// How fresh an answer must be (the cluster's default is [`ReadLevel::Prefer`]).
+/// How fresh an answer must be. [`ReadLevel::Prefer`] unless the request says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadLevel {
     /// Linearizable, or refused.
     Strict,
     /// Linearizable while a quorum can be reached; the last applied state when not.
     Prefer,
-    /// Whatever this node has applied.
-    Local,
 }
 
 /// Views at a level. Cheap to clone; shared by all connections.
@@ -48,7 +46,6 @@ impl Reads {
     /// of the connection's own last acknowledged write).
     pub async fn view(&self, level: ReadLevel, at_least: u64) -> Result<ReadView, BarrierError> {
         match level {
-            ReadLevel::Local => {}
             ReadLevel::Strict => {
                 self.cluster.read_barrier(Instant::now() + limits::STRICT_BARRIER).await?;
             }

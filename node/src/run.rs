@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bindery_directory::{Directory, DirectoryError, DirectoryOptions};
-use bindery_raft::{Cluster, Options, StartError, SystemClock, SystemRandomness, TcpNetwork};
+use bindery_raft::{Cluster, Options, Role, StartError, SystemClock, SystemRandomness, TcpNetwork};
 use bindery_store::{OsFiles, StoreOptions};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::founding;
 use crate::index_task;
 use crate::ldap::{self, Server, ServerParts};
+use crate::limits;
 use crate::lock::{self, LockError};
 use crate::machine::DirectoryMachine;
 use crate::passwords::Passwords;
@@ -88,11 +89,7 @@ pub async fn serve(config: Config) -> Result<(), RunError> {
         passwords: passwords.clone(),
     };
     tasks.extend(admin::serve(parts, cluster.routes(), stopped.clone()).await?);
-    let server = Arc::new(Server::new(ServerParts {
-        reads,
-        cluster: cluster.clone(),
-        passwords: passwords.clone(),
-    }));
+    let server = Arc::new(Server::new(ServerParts { reads, cluster: cluster.clone(), passwords: passwords.clone() }));
     for listener in &config.ldap_listen {
         tasks.push(ldap::serve(server.clone(), listener.address, stopped.clone()).await?);
         tracing::info!("LDAP at {listener}");
@@ -103,13 +100,13 @@ pub async fn serve(config: Config) -> Result<(), RunError> {
     tokio::select! {
         _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
         _ = interrupt.recv() => tracing::info!("SIGINT: stopping"),
-        () = cluster.ended() => tracing::error!("consensus has ended: stopping"),
+        () = ended(&cluster) => tracing::error!("consensus has ended: stopping"),
     }
     // Leadership goes first, while this node still answers: writes under way find the next leader.
     cluster.shutdown().await;
     let _ = stop.send(true);
     for task in tasks {
-        let _ = tokio::time::timeout(crate::limits::STOP_PATIENCE, task).await;
+        let _ = tokio::time::timeout(limits::STOP_PATIENCE, task).await;
     }
     match tokio::task::spawn_blocking(move || directory.checkpoint()).await {
         Ok(Ok(_)) => tracing::info!("stopped"),
@@ -117,6 +114,13 @@ pub async fn serve(config: Config) -> Result<(), RunError> {
         Err(error) => tracing::error!(%error, "the last checkpoint failed; the log holds what it would have held"),
     }
     Ok(())
+}
+
+/// Waits until consensus has ended by itself: a log or a store that failed.
+async fn ended(cluster: &Cluster) {
+    while cluster.status().role != Role::Stopped {
+        tokio::time::sleep(limits::LOOK_FOR_END).await;
+    }
 }
 
 fn directory_options(config: &Config) -> DirectoryOptions {

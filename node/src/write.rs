@@ -19,7 +19,7 @@ pub enum WriteError {
 }
 
 /// A write that is done, and visible in every later view of this node.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Written {
     /// What was done.
     pub done: Done,

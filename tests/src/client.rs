@@ -394,8 +394,7 @@ impl Client {
                     references.extend(uris.iter().map(|uri| String::from_utf8_lossy(uri).into_owned()));
                 }
                 other => {
-                    let outcome =
-                        outcome_of(other).ok_or_else(|| io::Error::other(format!("unexpected {other:?}")))?;
+                    let outcome = outcome_of(other).ok_or_else(|| io::Error::other(format!("unexpected {other:?}")))?;
                     let cookie = message
                         .controls
                         .iter()
@@ -435,9 +434,7 @@ pub fn wire_filter(filter: &TextFilter) -> Filter<'_> {
         TextFilter::And(members) => Filter::And(members.iter().map(wire_filter).collect()),
         TextFilter::Or(members) => Filter::Or(members.iter().map(wire_filter).collect()),
         TextFilter::Not(member) => Filter::Not(Box::new(wire_filter(member))),
-        TextFilter::Equality { description, value } => {
-            Filter::Equality(Assertion { attribute: description, value })
-        }
+        TextFilter::Equality { description, value } => Filter::Equality(Assertion { attribute: description, value }),
         TextFilter::GreaterOrEqual { description, value } => {
             Filter::GreaterOrEqual(Assertion { attribute: description, value })
         }

@@ -46,8 +46,7 @@ fn place(name: &str) -> (Client, String) {
 
 fn person(client: &mut Client, base: &str, cn: &str, more: &[(&str, &[&str])]) -> String {
     let dn = format!("cn={},{base}", escape(cn));
-    let mut attributes: Vec<(&str, &[&str])> =
-        vec![("objectClass", &["inetOrgPerson", "testThing"]), ("sn", &["x"])];
+    let mut attributes: Vec<(&str, &[&str])> = vec![("objectClass", &["inetOrgPerson", "testThing"]), ("sn", &["x"])];
     let cn = [cn];
     attributes.push(("cn", &cn));
     attributes.extend_from_slice(more);
@@ -139,12 +138,9 @@ fn t04_rfc4511_4_5_1_7_and_intersects() {
 fn t06_rfc4511_4_5_1_7_unknown_attributes_are_undefined() {
     let (mut client, base) = place("T06");
     person(&mut client, &base, "a", &[("uid", &["t06u1"])]);
-    for (filter, expected) in [
-        ("(nosuch=1)", 0),
-        ("(!(nosuch=1))", 0),
-        ("(|(nosuch=1)(uid=t06u1))", 1),
-        ("(&(uid=t06u1)(!(nosuch=1)))", 0),
-    ] {
+    for (filter, expected) in
+        [("(nosuch=1)", 0), ("(!(nosuch=1))", 0), ("(|(nosuch=1)(uid=t06u1))", 1), ("(&(uid=t06u1)(!(nosuch=1)))", 0)]
+    {
         assert_eq!(hits(&mut client, &base, filter), expected, "{filter}");
     }
 }
@@ -199,7 +195,10 @@ fn t09_rfc4511_4_5_1_2_scopes() {
 fn t10_rfc4512_3_3_superclasses_are_implied() {
     let (mut client, base) = place("T10");
     let dn = format!("cn=t10,{base}");
-    client.add(&dn, &[("objectClass", &["inetOrgPerson"]), ("cn", &["t10"]), ("sn", &["x"])]).expect("a connection").ok();
+    client
+        .add(&dn, &[("objectClass", &["inetOrgPerson"]), ("cn", &["t10"]), ("sn", &["x"])])
+        .expect("a connection")
+        .ok();
     for filter in ["(objectClass=person)", "(objectClass=PERSON)", "(objectClass=2.5.6.6)", "(objectClass=top)"] {
         assert_eq!(hits(&mut client, &base, &format!("(&(cn=t10){filter})")), 1, "{filter}");
     }
@@ -265,7 +264,10 @@ fn t12_rfc4517_3_3_booleans_telephones_times() {
     assert!(matches!(outcome.code, 0 | 21), "{outcome:?}");
     for time in ["createTimestamp", "modifyTimestamp"] {
         let value = &read(&mut client, &dn, time)[0];
-        assert!(value.len() >= 15 && value.ends_with('Z') && value[..14].bytes().all(|b| b.is_ascii_digit()), "{value}");
+        assert!(
+            value.len() >= 15 && value.ends_with('Z') && value[..14].bytes().all(|b| b.is_ascii_digit()),
+            "{value}"
+        );
     }
 }
 
@@ -621,12 +623,11 @@ fn rfc3062_password_modify() {
         client.extended(oid::extended::PASSWORD_MODIFY, Some(&value)).expect("a connection")
     };
     let mut user = Client::bound(address, &dn, "old").expect("the password is right");
-    let wrong = modify(
-        &mut user,
-        PasswordModifyRequest { user: None, old_password: Some(b"no"), new_password: Some(b"new") },
-    );
+    let wrong =
+        modify(&mut user, PasswordModifyRequest { user: None, old_password: Some(b"no"), new_password: Some(b"new") });
     assert!(matches!(wrong.code, 49 | 53), "{wrong:?}");
-    modify(&mut user, PasswordModifyRequest { user: None, old_password: Some(b"old"), new_password: Some(b"new") }).ok();
+    modify(&mut user, PasswordModifyRequest { user: None, old_password: Some(b"old"), new_password: Some(b"new") })
+        .ok();
     Client::bound(address, &dn, "new").expect("the new password is right");
     assert!(Client::bound(address, &dn, "old").is_err());
     let made = modify(
@@ -636,7 +637,8 @@ fn rfc3062_password_modify() {
     .ok();
     let value = made.value.expect("a generated password");
     let generated = decode_password_modify_response(&value).expect("readable").expect("a password");
-    Client::bound(address, &dn, std::str::from_utf8(generated).expect("text")).expect("the generated password is right");
+    Client::bound(address, &dn, std::str::from_utf8(generated).expect("text"))
+        .expect("the generated password is right");
 }
 
 #[test]
@@ -652,7 +654,10 @@ fn schema_violations_have_their_codes() {
     assert!(matches!(nosuch, 21 | 65), "{nosuch}");
     assert_eq!(add("cn=a", &[("cn", &["a"])]), 65, "no object class");
     assert_eq!(
-        add("cn=a", &[("objectClass", &["person", "testThing"]), ("cn", &["a"]), ("sn", &["x"]), ("testInteger", &["x"])]),
+        add(
+            "cn=a",
+            &[("objectClass", &["person", "testThing"]), ("cn", &["a"]), ("sn", &["x"]), ("testInteger", &["x"])]
+        ),
         21
     );
     let two = add("cn=a", &[("objectClass", &["person", "device"]), ("cn", &["a"]), ("sn", &["x"])]);
@@ -660,9 +665,16 @@ fn schema_violations_have_their_codes() {
     let single =
         [("objectClass", &["inetOrgPerson"][..]), ("cn", &["a"]), ("sn", &["x"]), ("displayName", &["1", "2"])];
     assert_eq!(add("cn=a", &single), 19, "displayName is single-valued");
-    let stamped = [("objectClass", &["person"][..]), ("cn", &["a"]), ("sn", &["x"]), ("createTimestamp", &["20200101000000Z"])];
+    let stamped =
+        [("objectClass", &["person"][..]), ("cn", &["a"]), ("sn", &["x"]), ("createTimestamp", &["20200101000000Z"])];
     assert_eq!(add("cn=a", &stamped), 19, "NO-USER-MODIFICATION");
-    assert_eq!(client.add(&format!("cn=a,ou=absent,{base}"), &[("objectClass", &["person"]), ("sn", &["x"])]).expect("a connection").code, 32);
+    assert_eq!(
+        client
+            .add(&format!("cn=a,ou=absent,{base}"), &[("objectClass", &["person"]), ("sn", &["x"])])
+            .expect("a connection")
+            .code,
+        32
+    );
     let dn = person(&mut client, &base, "rdn", &[]);
     client.modify(&dn, &[(Delete, "cn", &["rdn"])]).expect("a connection").is(67);
     let structural = client.modify(&dn, &[(Replace, "objectClass", &["device"])]).expect("a connection");
@@ -688,9 +700,11 @@ fn rfc4512_5_1_root_dse_advertises_what_works() {
     let plain = client.search(&search("", "(objectClass=*)").base_only()).expect("a connection").ok();
     assert_eq!(plain.entries[0].values("namingContexts"), [SUFFIX]);
     let schema = &dse.values("subschemaSubentry")[0];
-    let found = client.search(
-        &search(schema, "(objectClass=subschema)").base_only().attributes(&["attributeTypes", "objectClasses", "modifyTimestamp"]),
-    );
+    let found = client.search(&search(schema, "(objectClass=subschema)").base_only().attributes(&[
+        "attributeTypes",
+        "objectClasses",
+        "modifyTimestamp",
+    ]));
     let subschema = &found.expect("a connection").ok().entries[0];
     assert!(subschema.values("attributeTypes").iter().any(|text| text.contains("'testBoolean'")));
     assert!(subschema.values("objectClasses").iter().any(|text| text.contains("'inetOrgPerson'")));

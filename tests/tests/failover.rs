@@ -140,7 +140,11 @@ fn leader_killed_under_adds_loses_nothing_and_reads_go_on() {
     let (acknowledged, moments) = writers.finish();
     let accepted = moments.iter().find(|at| **at > killed_at + Duration::from_millis(50));
     let pause = accepted.map(|at| *at - killed_at);
-    println!("{} adds acknowledged, {} reads, writes again after {pause:?}", acknowledged.len(), reads.load(Ordering::Relaxed));
+    println!(
+        "{} adds acknowledged, {} reads, writes again after {pause:?}",
+        acknowledged.len(),
+        reads.load(Ordering::Relaxed)
+    );
     assert!(pause.is_some_and(|pause| pause < Duration::from_secs(3)), "writes again after {pause:?}");
     assert!(acknowledged.len() > 50, "hardly anything was written\n{}", cluster.output());
     cluster.wait_ready(Duration::from_secs(30));
@@ -187,7 +191,13 @@ fn a_write_on_one_node_is_read_on_another_at_once() {
         let dn = format!("uid={uid},{SUFFIX}");
         let reader = (i + 1 + i / 3 % 2) % 3;
         let found = clients[reader].search(&search(&dn, "(objectClass=*)").base_only()).expect("a connection");
-        assert_eq!(found.outcome.code, 0, "add {i} on node {} was not seen on node {reader}: {:?}", i % 3, found.outcome);
+        assert_eq!(
+            found.outcome.code,
+            0,
+            "add {i} on node {} was not seen on node {reader}: {:?}",
+            i % 3,
+            found.outcome
+        );
         assert_eq!(found.entries.len(), 1);
     }
 }
@@ -238,8 +248,7 @@ fn graceful_stop_hands_over_and_loses_nothing() {
     let mut cluster = ProcessCluster::three();
     add_suffix(&cluster);
     let leader = cluster.leader();
-    let others: Vec<SocketAddr> =
-        (0..3).filter(|i| *i != leader).map(|i| cluster.nodes[i].ldap).collect();
+    let others: Vec<SocketAddr> = (0..3).filter(|i| *i != leader).map(|i| cluster.nodes[i].ldap).collect();
     let writers = Writers::start(4, others, "stop");
     std::thread::sleep(Duration::from_secs(1));
     let status = cluster.nodes[leader].stop();

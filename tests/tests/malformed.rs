@@ -29,7 +29,9 @@ fn exchange(address: SocketAddr, bytes: &[u8]) -> (Vec<u8>, bool) {
         match stream.read(&mut buffer) {
             Ok(0) => return (answer, true),
             Ok(count) => answer.extend_from_slice(&buffer[..count]),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => return (answer, false),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                return (answer, false);
+            }
             Err(_) => return (answer, true),
         }
     }
@@ -43,7 +45,9 @@ fn codes(answer: &[u8]) -> Vec<(i32, u32)> {
         let message = ResponseMessage::decode(&rest[..length], &Limits::DEFAULT).expect("a readable answer");
         if let Some(result) = message.response.result() {
             if message.id == 0 {
-                assert!(matches!(&message.response, Response::Extended(e) if e.name == Some(b"1.3.6.1.4.1.1466.20036")));
+                assert!(
+                    matches!(&message.response, Response::Extended(e) if e.name == Some(b"1.3.6.1.4.1.1466.20036"))
+                );
             }
             found.push((message.id, result.code.0));
         }

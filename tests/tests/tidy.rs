@@ -125,9 +125,17 @@ fn files_and_functions_stay_readable() {
         for (number, line) in lines.iter().enumerate() {
             let indent = line.len() - line.trim_start().len();
             let trimmed = line.trim_start();
-            let starts = ["fn ", "pub fn ", "pub(crate) fn ", "async fn ", "pub async fn ", "pub(super) fn ", "pub(crate) async fn "]
-                .iter()
-                .any(|p| trimmed.starts_with(p));
+            let starts = [
+                "fn ",
+                "pub fn ",
+                "pub(crate) fn ",
+                "async fn ",
+                "pub async fn ",
+                "pub(super) fn ",
+                "pub(crate) async fn ",
+            ]
+            .iter()
+            .any(|p| trimmed.starts_with(p));
             match &open {
                 None if starts && !trimmed.ends_with(';') => open = Some((number, indent, trimmed.to_string())),
                 Some((start, at, name)) if *at == indent && trimmed.starts_with('}') => {

@@ -64,6 +64,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Whether the founding command has been applied: before it there is nothing to serve.
+    pub fn is_founded(&self) -> bool {
+        self.admin.is_some() || !self.naming_contexts.is_empty()
+    }
+
     /// The naming contexts, none of which is inside another.
     pub fn naming_contexts(&self) -> &[NamingContext] {
         &self.naming_contexts

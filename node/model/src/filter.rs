@@ -14,7 +14,7 @@ pub use resolve::{Assertion, AttributeTest, ResolvedFilter, SubstringParts};
 pub const MAX_DEPTH: usize = 64;
 
 /// Most items and operators in one filter: what clients make by program stays below it, and a filter of
-/// this size is still evaluated in well under a millisecond an entry.
+/// this size is still evaluated in about a millisecond an entry.
 pub const MAX_NODES: usize = 16_384;
 
 /// Longest string form: the largest message that carries a filter, before authentication, has 256 KiB.

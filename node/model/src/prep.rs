@@ -5,8 +5,8 @@
 //! that section 2.4 prohibits (private use, U+FFFD) are compared as they are instead of making the filter
 //! Undefined.
 
-use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 use crate::error::InvalidValue;
 
@@ -38,15 +38,7 @@ const NOT_UTF8: InvalidValue = InvalidValue::new("string", "it is not UTF-8");
 /// each inner run. A value of spaces only becomes one space. (The RFC doubles inner spaces and adds outer ones for
 /// the sake of substrings; for equality and order that changes nothing.)
 pub fn prepare_into(value: &[u8], fold: Fold, out: &mut Vec<u8>) -> Result<(), InvalidValue> {
-    let (mut unusual, mut outer, mut last) = (false, value.is_empty(), b' ');
-    for &byte in value {
-        // Control characters are mapped, octets of other characters need the long way, and a space after a space
-        // or at the start is dropped.
-        unusual |= !(b' '..0x7f).contains(&byte);
-        outer |= (byte == b' ') & (last == b' ');
-        last = byte;
-    }
-    if !unusual && !outer && last != b' ' {
+    if is_plain(value) {
         let start = out.len();
         out.extend_from_slice(value);
         if fold == Fold::Ignore {
@@ -68,8 +60,34 @@ pub fn prepare_into(value: &[u8], fold: Fold, out: &mut Vec<u8>) -> Result<(), I
     Ok(())
 }
 
+/// True for printable ASCII without outer or doubled spaces: all that preparation can change about it is case.
+fn is_plain(value: &[u8]) -> bool {
+    let (mut unusual, mut last) = (value.is_empty(), b' ');
+    for &byte in value {
+        unusual |= !(b' '..0x7f).contains(&byte) | ((byte == b' ') & (last == b' '));
+        last = byte;
+    }
+    !unusual && last != b' '
+}
+
 /// Appends the form in which substrings are compared, spaces exactly as section 2.6.1 has them.
 pub fn prepare_part_into(part: &[u8], fold: Fold, role: Part, out: &mut Vec<u8>) -> Result<(), InvalidValue> {
+    if is_plain(part) {
+        out.reserve(part.len() + 2);
+        if matches!(role, Part::Value | Part::Initial) {
+            out.push(b' ');
+        }
+        for &byte in part {
+            if byte == b' ' {
+                out.push(b' ');
+            }
+            out.push(if fold == Fold::Ignore { byte.to_ascii_lowercase() } else { byte });
+        }
+        if matches!(role, Part::Value | Part::Final) {
+            out.push(b' ');
+        }
+        return Ok(());
+    }
     let text = transcode(part, fold)?;
     let mut words = Words(&text);
     let Some(first) = words.next() else {
@@ -126,7 +144,7 @@ fn transcode(value: &[u8], fold: Fold) -> Result<String, InvalidValue> {
             Fold::Ignore => mapped.map(|character| character.to_ascii_lowercase()).collect(),
         });
     }
-    let normal: String = text.chars().filter_map(map).nfkc().collect();
+    let normal = compose(text.chars().filter_map(map).collect());
     Ok(match fold {
         Fold::Exact => normal,
         // Compatibility characters may hold capitals (U+210B is a script H), and folding may take a character
@@ -136,9 +154,17 @@ fn transcode(value: &[u8], fold: Fold) -> Result<String, InvalidValue> {
             for character in normal.chars() {
                 fold_into(character, &mut folded);
             }
-            folded.nfkc().collect()
+            compose(folded)
         }
     })
+}
+
+/// Normalization form KC. Most text is in it already, which is quicker seen than done.
+fn compose(text: String) -> String {
+    match is_nfkc_quick(text.chars()) {
+        IsNormalized::Yes => text,
+        IsNormalized::No | IsNormalized::Maybe => text.nfkc().collect(),
+    }
 }
 
 /// Section 2.2: controls and format characters vanish, separators become spaces.
@@ -293,6 +319,10 @@ mod tests {
             let joined = Words(&long).collect::<Vec<_>>().join(" ");
             let joined = if joined.is_empty() { " ".to_owned() } else { joined };
             prop_assert_eq!(prepared(&text, Fold::Ignore), joined);
+            // A character that vanishes forces the long way without changing the result.
+            for role in [Part::Value, Part::Initial, Part::Any, Part::Final] {
+                prop_assert_eq!(part(&text, role), part(&format!("{text}\u{ad}"), role));
+            }
         }
 
         #[test]

@@ -65,6 +65,9 @@ impl Connection {
             return Ok(view.clone());
         }
         let view = self.server.reads.view(level, self.own_write).await?;
+        if !view.settings().is_founded() {
+            return Err(Answer::unavailable("this node does not hold the directory yet: it waits for the cluster"));
+        }
         self.view = Some((level, view.clone()));
         Ok(view)
     }
@@ -84,6 +87,11 @@ impl Connection {
             }
         };
         let id = message.id;
+        if id == 0 {
+            // RFC 4511 4.1.1.1: zero is for unsolicited notifications.
+            respond::disconnect(&mut self.output, respond::Disconnect::MessageIdZero);
+            return Step::Disconnect;
+        }
         let controls = match RequestControls::recognise(&message.controls, message.request.tag()) {
             Ok(controls) => controls,
             Err(answer) => {

@@ -37,10 +37,9 @@ fn fits(oid: &str, operation: RequestTag) -> bool {
         control::DONT_USE_COPY => {
             matches!(operation, RequestTag::Search | RequestTag::Compare | RequestTag::Bind | RequestTag::Extended)
         }
-        control::MANAGE_DSA_IT => !matches!(
-            operation,
-            RequestTag::Bind | RequestTag::Unbind | RequestTag::Abandon | RequestTag::Extended
-        ),
+        control::MANAGE_DSA_IT => {
+            !matches!(operation, RequestTag::Bind | RequestTag::Unbind | RequestTag::Abandon | RequestTag::Extended)
+        }
         _ => false,
     }
 }

@@ -9,9 +9,7 @@ pub fn filter(filter: &wire::Filter<'_>) -> Filter {
         wire::Filter::And(members) => Filter::And(members.iter().map(self::filter).collect()),
         wire::Filter::Or(members) => Filter::Or(members.iter().map(self::filter).collect()),
         wire::Filter::Not(member) => Filter::Not(Box::new(self::filter(member))),
-        wire::Filter::Equality(a) => {
-            Filter::Equality { description: a.attribute.to_vec(), value: a.value.to_vec() }
-        }
+        wire::Filter::Equality(a) => Filter::Equality { description: a.attribute.to_vec(), value: a.value.to_vec() },
         wire::Filter::GreaterOrEqual(a) => {
             Filter::GreaterOrEqual { description: a.attribute.to_vec(), value: a.value.to_vec() }
         }

@@ -207,6 +207,8 @@ pub enum Disconnect {
     Frame(FrameError),
     /// A message that cannot be read, and not answered on its own.
     Message(MessageError),
+    /// A request with message id 0.
+    MessageIdZero,
     /// The node stops.
     Stopping,
 }
@@ -216,6 +218,7 @@ pub fn disconnect(out: &mut Vec<u8>, why: Disconnect) {
     let (code, diagnostic) = match why {
         Disconnect::Frame(error) => (ResultCode::PROTOCOL_ERROR, error.to_string()),
         Disconnect::Message(error) => (ResultCode::PROTOCOL_ERROR, error.to_string()),
+        Disconnect::MessageIdZero => (ResultCode::PROTOCOL_ERROR, "message id 0 is not for requests".to_owned()),
         Disconnect::Stopping => (ResultCode::UNAVAILABLE, "this node is stopping: connect to another".to_owned()),
     };
     response::write_notice_of_disconnection(out, code, &diagnostic);

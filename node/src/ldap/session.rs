@@ -57,16 +57,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<S> {
                 Err(End::Closed | End::Broken) => return,
             }
             let read = tokio::select! {
-                read = self.read_more() => read,
-                _ = stop.wait_for(|stop| *stop) => {
+                read = self.read_more() => Some(read),
+                () = stopped(&mut stop) => None,
+            };
+            match read {
+                Some(Ok(())) => {}
+                Some(Err(_)) => return,
+                None => {
                     respond::disconnect(&mut self.connection.output, respond::Disconnect::Stopping);
                     let _ = self.flush().await;
                     let _ = self.stream.shutdown().await;
                     return;
                 }
-            };
-            if read.is_err() {
-                return;
             }
         }
     }
@@ -191,4 +193,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<S> {
             Err(_) => Err(End::Stalled),
         }
     }
+}
+
+/// Waits until the node stops.
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    // An error means that the sender is gone, which is as good as a stop.
+    let _ = stop.wait_for(|stop| *stop).await;
 }

@@ -1,5 +1,5 @@
-//! The requests (RFC 4511 section 4): one struct each, borrowed from the message. [`Request::decode`] is
-//! the server's side, [`Request::write`] the client's.
+//! The requests (RFC 4511 section 4): one struct each, borrowed from the message. A server
+//! decodes them through [`crate::message`], a client writes them through [`crate::client`].
 
 use std::fmt;
 

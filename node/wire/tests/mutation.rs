@@ -146,7 +146,7 @@ fn header(tag: u8, length: usize) -> Vec<u8> {
 }
 
 /// Writes the tree with node number `target` replaced by `damage`; returns how many nodes there are.
-fn write_damaged(nodes: &[Node], seen: &mut usize, target: usize, damage: &dyn Fn(&Node) -> Vec<u8>) -> Vec<u8> {
+fn write_damaged(nodes: &[Node], seen: &mut usize, target: usize, damage: &Damage) -> Vec<u8> {
     let mut out = Vec::new();
     for node in nodes {
         let number = *seen;
@@ -170,8 +170,11 @@ fn count(nodes: &[Node]) -> usize {
     nodes.iter().map(|node| 1 + count(&node.children)).sum()
 }
 
-fn damages() -> Vec<Box<dyn Fn(&Node) -> Vec<u8>>> {
-    let mut all: Vec<Box<dyn Fn(&Node) -> Vec<u8>>> = Vec::new();
+/// Makes damaged bytes of one element.
+type Damage = Box<dyn Fn(&Node) -> Vec<u8>>;
+
+fn damages() -> Vec<Damage> {
+    let mut all: Vec<Damage> = Vec::new();
     let lengths: &[&[u8]] = &[
         &[0],
         &[1],

@@ -45,11 +45,7 @@ fn t43_a_block_is_all_or_nothing_and_names_its_bad_entry() {
     let cases: &[(&[(&str, &[(&str, &[&str])])], OpErrorKind, u32)] = &[
         (&[("ou=a,dc=example,dc=com", OU), ("ou=A,dc=example,dc=com", OU)], OpErrorKind::EntryAlreadyExists, 1),
         (&[("ou=a,dc=example,dc=com", OU), ("ou=x,ou=y,dc=example,dc=com", OU)], OpErrorKind::NoSuchObject, 1),
-        (
-            &[("ou=x,ou=a,dc=example,dc=com", OU), ("ou=a,dc=example,dc=com", OU)],
-            OpErrorKind::NoSuchObject,
-            0,
-        ),
+        (&[("ou=x,ou=a,dc=example,dc=com", OU), ("ou=a,dc=example,dc=com", OU)], OpErrorKind::NoSuchObject, 0),
         (&[("ou=a,dc=example,dc=org", OU)], OpErrorKind::NoGlobalSuperiorKnowledge, 0),
         (
             &[("ou=a,dc=example,dc=com", OU), ("cn=x,dc=example,dc=com", &[("objectClass", &["person"])])],
@@ -61,7 +57,8 @@ fn t43_a_block_is_all_or_nothing_and_names_its_bad_entry() {
         assert_eq!(refused(node.block(ExistingMode::Error, entries)), (*kind, Some(*at)));
     }
     let after = dump(&node.view());
-    let differs: Vec<_> = before.iter().filter(|(key, value)| after.get(*key) != Some(value)).map(|(key, _)| key).collect();
+    let differs: Vec<_> =
+        before.iter().filter(|(key, value)| after.get(*key) != Some(value)).map(|(key, _)| key).collect();
     assert!(differs.iter().all(|(tree, _)| *tree == tables::META.0), "{differs:?}");
     assert_eq!(before.len(), after.len());
     node.check();
@@ -125,10 +122,8 @@ fn a_block_has_its_bound() {
     let entries: Vec<crate::command::Add> =
         (0..1_001).map(|at| block_entry(&format!("ou={at},dc=example,dc=com"), OU)).collect();
     assert!(op::add_block::prepare(&ADMIN, entries.clone(), ExistingMode::Error).is_err());
-    let forced = Command::new(
-        &ADMIN,
-        crate::command::Operation::AddBlock(crate::command::AddBlock { entries, mode: 0 }),
-    );
+    let forced =
+        Command::new(&ADMIN, crate::command::Operation::AddBlock(crate::command::AddBlock { entries, mode: 0 }));
     assert_eq!(kind(node.run(forced)), OpErrorKind::AdminLimitExceeded);
     node.check();
 }

@@ -100,10 +100,13 @@ fn absurd_commands_are_refusals() {
     let mut node = Node::new();
     let reply = |node: &mut Node, payload: &[u8]| node.apply_payload(Bytes::copy_from_slice(payload));
     for payload in [&b""[..], b"\xff\xff\xff", b"\x08\x01", &[0x52, 0xff, 0xff, 0xff, 0x7f]] {
-        assert_eq!(kind(reply(&mut node, payload).into_result()), match payload {
-            b"" => UnwillingToPerform,
-            _ => Protocol,
-        });
+        assert_eq!(
+            kind(reply(&mut node, payload).into_result()),
+            match payload {
+                b"" => UnwillingToPerform,
+                _ => Protocol,
+            }
+        );
     }
     let level = Command { level: 2, ..Command::new(&ADMIN, Operation::FeatureRaise(FeatureRaise { level: 2 })) };
     assert_eq!(kind(node.run(level)), UnwillingToPerform);

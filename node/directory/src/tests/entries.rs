@@ -214,7 +214,16 @@ fn t10_an_auxiliary_class_comes_and_goes() {
     node.add_person(dn).unwrap();
     node.modify(dn, &[(Add, "objectClass", &["person"])]).unwrap();
     node.modify(dn, &[(Delete, "objectClass", &["person"])]).unwrap();
-    node.modify(dn, &[(Add, "objectClass", &["posixAccount"]), (Add, "uidNumber", &["1"]), (Add, "gidNumber", &["1"]), (Add, "homeDirectory", &["/"])]).unwrap();
+    node.modify(
+        dn,
+        &[
+            (Add, "objectClass", &["posixAccount"]),
+            (Add, "uidNumber", &["1"]),
+            (Add, "gidNumber", &["1"]),
+            (Add, "homeDirectory", &["/"]),
+        ],
+    )
+    .unwrap();
     assert_eq!(kind(node.modify(dn, &[(Delete, "objectClass", &["posixAccount"])])), ObjectClassViolation);
     assert_eq!(kind(node.modify(dn, &[(Delete, "objectClass", &["inetOrgPerson"])])), ObjectClassViolation);
     node.check();

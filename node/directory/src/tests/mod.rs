@@ -4,9 +4,12 @@ mod block;
 mod configure;
 mod determinism;
 mod entries;
+mod filters;
 mod index;
+mod lists;
 mod model;
 mod rename;
+mod search;
 mod snapshot;
 
 use crate::command::{
@@ -94,10 +97,7 @@ impl Node {
         let mut random = [0; 16];
         random[..8].copy_from_slice(&index.to_be_bytes());
         let stamp = Stamp { time_us: self.time_us, random };
-        LogEntry {
-            position: LogPosition { term: 1, leader: 1, index },
-            body: Body::Command { stamp, payload },
-        }
+        LogEntry { position: LogPosition { term: 1, leader: 1, index }, body: Body::Command { stamp, payload } }
     }
 
     pub fn apply_payload(&mut self, payload: Bytes) -> Reply {
@@ -116,12 +116,7 @@ impl Node {
         self.directory.view()
     }
 
-    pub fn add_as(
-        &mut self,
-        identity: &Identity,
-        dn: &str,
-        attributes: &[(&str, &[&str])],
-    ) -> Result<Done, OpError> {
+    pub fn add_as(&mut self, identity: &Identity, dn: &str, attributes: &[(&str, &[&str])]) -> Result<Done, OpError> {
         let request = AddRequest { dn: dn.into(), attributes: attribute_list(attributes) };
         self.run(op::add::prepare(&self.view(), identity, request)?)
     }
@@ -149,10 +144,7 @@ impl Node {
         dn: &str,
         changes: &[(ChangeKind, &str, &[&str])],
     ) -> Result<Done, OpError> {
-        let changes = changes
-            .iter()
-            .map(|(kind, name, values)| (*kind, (*name).to_owned(), bytes(values)))
-            .collect();
+        let changes = changes.iter().map(|(kind, name, values)| (*kind, (*name).to_owned(), bytes(values))).collect();
         self.run(op::modify::prepare(&self.view(), identity, ModifyRequest { dn: dn.into(), changes })?)
     }
 
@@ -286,11 +278,8 @@ pub fn check_consistent(view: &ReadView) {
         assert_eq!(record.parent, *parent, "parent of {rdn}");
         let dn = Dn::parse(rdn).unwrap();
         let norm = dn.normalize(view.schema()).unwrap();
-        let key = if *parent == 0 {
-            crate::settings::suffix_rdn_key(&norm)
-        } else {
-            norm.rdns()[0].as_bytes().to_vec()
-        };
+        let key =
+            if *parent == 0 { crate::settings::suffix_rdn_key(&norm) } else { norm.rdns()[0].as_bytes().to_vec() };
         assert_eq!(dit::child(view.store(), *parent, &key).unwrap(), Some(*id), "name of {rdn}");
         view.schema().check_entry(entry).unwrap();
     }

@@ -128,10 +128,8 @@ fn run(node: &mut Node, step: &Step) -> Result<(), OpErrorKind> {
             node.rename(&dn(path), &format!("ou=N{rdn}"), *delete_old, superior.as_deref())
         }
         Step::Block(paths) => {
-            let entries = paths
-                .iter()
-                .map(|path| block_entry(&dn(path), &[("objectClass", &["organizationalUnit"])]))
-                .collect();
+            let entries =
+                paths.iter().map(|path| block_entry(&dn(path), &[("objectClass", &["organizationalUnit"])])).collect();
             node.run(op::add_block::prepare(&ADMIN, entries, ExistingMode::Error).unwrap())
         }
     };
@@ -142,11 +140,7 @@ fn compare(node: &Node, model: &Model) {
     assert_eq!(entries(&node.view()).len(), model.0.len() + 1);
     for (path, unit) in &model.0 {
         let dn = dn(path);
-        let names: BTreeSet<u8> = node
-            .values(&dn, "ou")
-            .iter()
-            .map(|name| name[1..].parse().unwrap())
-            .collect();
+        let names: BTreeSet<u8> = node.values(&dn, "ou").iter().map(|name| name[1..].parse().unwrap()).collect();
         assert_eq!(names, unit.names, "{dn}");
         let description: Vec<String> = unit.description.iter().map(|value| format!("d{value}")).collect();
         assert_eq!(node.values(&dn, "description"), description, "{dn}");

@@ -108,14 +108,20 @@ impl Ava {
             return Err(DnError::NoEqualityRule(attribute.name().to_owned()));
         };
         put_varint(key, attribute.id.0 as usize);
-        let start = key.len();
+        // The length is known only afterwards: one octet is kept for it, which is enough for nearly every value.
+        let length_at = key.len();
+        key.push(0);
         let refused = |source| DnError::Value { attribute: self.attribute.clone(), source };
         attribute.syntax.validate(&self.value).map_err(refused)?;
         rule.normalize_into(&self.value, schema, key).map_err(refused)?;
-        // The length is known only now: it goes in front, which for the usual one octet shifts a short value.
-        let mut length = Vec::with_capacity(4);
-        put_varint(&mut length, key.len() - start);
-        key.splice(start..start, length);
+        match key.len() - length_at - 1 {
+            short @ 0..=0x7f => key[length_at] = short as u8,
+            long => {
+                let mut length = Vec::with_capacity(4);
+                put_varint(&mut length, long);
+                key.splice(length_at..=length_at, length);
+            }
+        }
         Ok(attribute.id)
     }
 }

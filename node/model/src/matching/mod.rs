@@ -82,6 +82,10 @@ pub enum MatchingRule {
     CertificateExactMatch,
     /// `certificateListExactMatch`, 2.5.13.38.
     CertificateListExactMatch,
+    /// `attributeCertificateExactMatch`, 2.5.13.45.
+    AttributeCertificateExactMatch,
+    /// `attributeCertificateMatch`, 2.5.13.42.
+    AttributeCertificateMatch,
     /// `caseExactIA5Match`, 1.3.6.1.4.1.1466.109.114.1.
     CaseExactIa5Match,
     /// `caseIgnoreIA5Match`, 1.3.6.1.4.1.1466.109.114.2.
@@ -284,6 +288,20 @@ const TABLE: &[(MatchingRule, &str, &str, RuleKind, Syntax)] = &[
         "certificateListExactMatch",
         RuleKind::Equality,
         Syntax::CertificateList,
+    ),
+    (
+        MatchingRule::AttributeCertificateExactMatch,
+        "2.5.13.45",
+        "attributeCertificateExactMatch",
+        RuleKind::Equality,
+        Syntax::AttributeCertificate,
+    ),
+    (
+        MatchingRule::AttributeCertificateMatch,
+        "2.5.13.42",
+        "attributeCertificateMatch",
+        RuleKind::Equality,
+        Syntax::AttributeCertificate,
     ),
     (
         MatchingRule::CaseExactIa5Match,

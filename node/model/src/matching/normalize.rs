@@ -89,7 +89,10 @@ pub(super) fn assertion(
             out.extend_from_slice(value);
             Ok(())
         }
-        R::CertificateExactMatch | R::CertificateListExactMatch => {
+        R::CertificateExactMatch
+        | R::CertificateListExactMatch
+        | R::AttributeCertificateExactMatch
+        | R::AttributeCertificateMatch => {
             // Whole certificates are compared. An assertion in RFC 4523's text form, `{ serialNumber …`, cannot be.
             if value.first() == Some(&b'{') {
                 return Err(InvalidValue::new(rule.name(), "assert the whole DER value"));

@@ -47,6 +47,9 @@ impl Instant {
 /// Checks `YYMMDDHHMM[SS](Z|+hhmm|-hhmm)`.
 pub(super) fn validate_utc_time(text: &[u8]) -> Result<(), InvalidValue> {
     let mut reader = Reader { text, what: "UTC Time" };
+    if text.iter().take_while(|byte| byte.is_ascii_digit()).count() < 10 {
+        return reader.fail("it needs hours and minutes");
+    }
     let year = 1900 + i64::from(reader.number(2, 0, 99)?);
     // The zone was optional in RFC 2252.
     let mut zoned = Vec::new();

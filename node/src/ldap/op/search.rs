@@ -63,10 +63,10 @@ pub async fn start(
 ) -> Result<Box<RunningSearch>, Answer> {
     let anonymous = connection.identity == Identity::Anonymous;
     let filter = convert::filter(&request.filter);
-    let page = controls.paged.as_ref().map(|paged| Page {
-        left: paged.size,
-        fingerprint: fingerprint(request, &filter, &connection.identity),
-    });
+    let page = controls
+        .paged
+        .as_ref()
+        .map(|paged| Page { left: paged.size, fingerprint: fingerprint(request, &filter, &connection.identity) });
     let resume_after = match (&controls.paged, &page) {
         (Some(paged), Some(page)) if !paged.cookie.is_empty() => Some(read_cookie(&paged.cookie, page.fingerprint)?),
         _ => None,

@@ -122,7 +122,7 @@ impl Cache {
             if !matches!(state, FrameState::Clean | FrameState::Dirty) {
                 continue;
             }
-            let cold = desc.cool();
+            let cold = self.frequency(frame).cool();
             if !cold && step < SWEEP_STEPS.max(frames.min(SWEEP_STEPS * 4)) {
                 continue;
             }
