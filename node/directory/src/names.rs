@@ -38,11 +38,14 @@ impl Place {
 /// Places of entries that are parents; shared by all versions of a directory.
 #[derive(Debug, Default)]
 pub struct NameCache {
-    shards: [RwLock<HashMap<u64, (u64, Arc<Place>)>>; SHARDS],
+    shards: [RwLock<Shard>; SHARDS],
 }
 
+/// Places with the generation that they are valid for, by entry id.
+type Shard = HashMap<u64, (u64, Arc<Place>)>;
+
 impl NameCache {
-    fn shard(&self, id: u64) -> &RwLock<HashMap<u64, (u64, Arc<Place>)>> {
+    fn shard(&self, id: u64) -> &RwLock<Shard> {
         &self.shards[(id % SHARDS as u64) as usize]
     }
 

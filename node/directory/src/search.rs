@@ -13,7 +13,7 @@ use crate::index::posting::{self, Kind, record_key};
 use crate::lookup::bind_first;
 use crate::names::Place;
 use crate::op::Name;
-use crate::plan::{self, Chooser, Node};
+use crate::plan::{self, Chooser, NamedEntry, Node};
 use crate::scope::{self, Candidates, Scope, Walk};
 use crate::selection::Selection;
 use crate::tables::{self, ID2ENTRY, ROOT_ID};
@@ -193,7 +193,8 @@ impl ReadView {
             schema: &self.schema,
             indexes: &self.indexes,
             reader: *reader,
-            entry_dn: entry_dn.map(|id| (id, known.as_slice())),
+            entry_dn,
+            named: &known,
         };
         Ok(plan::choose(&chooser, resolved)?)
     }
@@ -203,7 +204,7 @@ impl ReadView {
         &self,
         filter: &Filter,
         entry_dn: AttrId,
-        out: &mut Vec<(Vec<u8>, Option<u64>)>,
+        out: &mut Vec<NamedEntry>,
     ) -> Result<(), DirectoryError> {
         match filter {
             Filter::And(members) | Filter::Or(members) => {
@@ -216,11 +217,11 @@ impl ReadView {
                 let Ok(norm) = Dn::parse(value).and_then(|dn| dn.normalize(&self.schema)) else {
                     return Ok(());
                 };
-                let entry = match dit::resolve(&self.store, &self.settings, &norm)? {
+                let id = match dit::resolve(&self.store, &self.settings, &norm)? {
                     Resolved::Found { id } => Some(id),
                     Resolved::Root | Resolved::Missing { .. } => None,
                 };
-                out.push((key, entry));
+                out.push(NamedEntry { key, id });
                 Ok(())
             }
             _ => Ok(()),

@@ -63,7 +63,7 @@ fn stress(allocator: AllocatorKind, frames: usize, readers: usize, time: Duratio
                         assert!(a <= label, "a value of the future");
                         reads.fetch_add(2, Ordering::Relaxed);
                     }
-                    if x % 16 == 0 {
+                    if x.is_multiple_of(16) {
                         let mut cursor = view.cursor(A);
                         let mut more = cursor.seek_first().unwrap();
                         let mut key = 0u64;
@@ -94,18 +94,18 @@ fn stress(allocator: AllocatorKind, frames: usize, readers: usize, time: Duratio
             for i in 0..60 {
                 let key = (round.wrapping_mul(7_919) + i * 101) % KEYS;
                 for tree in [A, B] {
-                    if round % 5 == 0 {
+                    if round.is_multiple_of(5) {
                         assert!(txn.delete(tree, &key.to_be_bytes()).unwrap());
                     }
                     txn.put(tree, &key.to_be_bytes(), &value(key, round)).unwrap();
                 }
             }
-            if round % 7 == 0 {
+            if round.is_multiple_of(7) {
                 drop(txn);
             } else {
                 txn.commit(&round.to_be_bytes()).unwrap();
             }
-            if round % 64 == 0 {
+            if round.is_multiple_of(64) {
                 store.verify().unwrap();
             }
         }

@@ -49,8 +49,7 @@ impl IdSet {
             1 => IdSet::One(ids[0]),
             n if n <= LIST_MAX => IdSet::List(ids),
             _ => {
-                let mut union = Union::default();
-                union.loose = ids;
+                let mut union = Union { loose: ids, ..Union::default() };
                 union.fold();
                 IdSet::Chunks(union.chunks.into_iter().collect())
             }

@@ -36,8 +36,19 @@ pub struct Chooser<'a> {
     pub indexes: &'a Indexes,
     /// Who searches: an item on an attribute that may be unreadable in some entry is never exact.
     pub reader: Reader<'a>,
-    /// `entryDN`, and what the DNs that the filter compares it with name: normal form and entry.
-    pub entry_dn: Option<(AttrId, &'a [(Vec<u8>, Option<u64>)])>,
+    /// `entryDN`, if the schema has it.
+    pub entry_dn: Option<AttrId>,
+    /// The DNs that the filter compares it with.
+    pub named: &'a [NamedEntry],
+}
+
+/// A DN in a filter, and the entry that has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedEntry {
+    /// Key of the DN by distinguishedNameMatch.
+    pub key: Vec<u8>,
+    /// Id of the entry; `None` when there is none.
+    pub id: Option<u64>,
 }
 
 /// The plan for `filter`, for all entries of the directory; the scope is tested later.
@@ -163,11 +174,9 @@ impl Chooser<'_> {
                 self.key(id, Kind::Presence, tree, &[], true).map(Some)
             }
             Assertion::Equality { rule, key } if attribute.equality == Some(*rule) => {
-                if let Some((_, known)) = self.entry_dn.filter(|(entry_dn, _)| *entry_dn == id) {
-                    return Ok(known.iter().find(|(norm, _)| norm == key).map(|(_, entry)| match entry {
-                        Some(id) => Node::Entry { id: *id },
-                        None => Node::Nothing,
-                    }));
+                if self.entry_dn == Some(id) {
+                    let named = self.named.iter().find(|named| named.key == *key);
+                    return Ok(named.map(|named| named.id.map_or(Node::Nothing, |id| Node::Entry { id })));
                 }
                 self.equal(attribute, key)
             }

@@ -5,7 +5,7 @@ mod choose;
 mod explain;
 mod run;
 
-pub use choose::{Chooser, choose};
+pub use choose::{Chooser, NamedEntry, choose};
 pub use explain::explain;
 
 use crate::index::posting::{KeyRange, Kind, RangeCount};

@@ -100,7 +100,8 @@ fn check(view: &View, model: &Model) {
 
 fn check_ranges(view: &View, model: &Model, bound: &[u8]) {
     let exact = bound.len() <= posting::ORDERED_MAX;
-    let cases: [(KeyRange, &dyn Fn(&[u8]) -> bool); 3] = [
+    type Holds<'a> = &'a dyn Fn(&[u8]) -> bool;
+    let cases: [(KeyRange, Holds<'_>); 3] = [
         (KeyRange::at_least(Kind::Equality, bound), &|value| value >= bound),
         (KeyRange::at_most(Kind::Equality, bound), &|value| value <= bound),
         (KeyRange::prefix(Kind::Equality, bound), &|value| value.starts_with(bound)),

@@ -88,6 +88,8 @@ struct Inner {
     retired: Vec<Retired>,
     /// Length of `retired` at which it is looked through.
     reclaim_at: usize,
+    /// Frames of `retired`.
+    retired_frames: u32,
     /// Blocks being loaded: at most one loader each.
     loading: HashSet<u64>,
     /// Where the clock stands.
@@ -144,6 +146,7 @@ impl Cache {
                 allocator: kind.build(frames),
                 retired: Vec::new(),
                 reclaim_at: RECLAIM_PAGES,
+                retired_frames: 0,
                 loading: HashSet::new(),
                 hand: 0,
                 writing: Vec::new(),
@@ -209,6 +212,7 @@ impl Cache {
         self.table.remove(pointer.block);
         desc.set_state(FrameState::Retired);
         let tag = self.epochs.retire();
+        inner.retired_frames += 1 << pointer.order;
         inner.retired.push(Retired { frame, order: pointer.order, tag });
         if inner.retired.len() >= inner.reclaim_at {
             self.reclaim(inner);
@@ -228,6 +232,7 @@ impl Cache {
         for at in 0..before {
             let Retired { frame, order, tag } = inner.retired[at];
             if tag < oldest {
+                inner.retired_frames -= 1 << order;
                 self.release(inner, frame, order);
             } else {
                 inner.retired.swap(kept, at);
