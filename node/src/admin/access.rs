@@ -33,7 +33,10 @@ enum Offer {
     /// It may.
     Trusted,
     /// It may if this is the administrator's password.
-    Credentials { user: String, password: Vec<u8> },
+    Credentials {
+        user: String,
+        password: Vec<u8>,
+    },
     Nothing,
 }
 
@@ -66,7 +69,9 @@ pub async fn authorise<T>(
     let peer = request.extensions().get::<TcpConnectInfo>().and_then(|info| info.remote_addr());
     let (user, password) = match offer(door, peer.map(|peer| peer.ip()), request.metadata())? {
         Offer::Trusted => return Ok(()),
-        Offer::Nothing => return Err(Status::unauthenticated("administration over TCP needs the administrator's password")),
+        Offer::Nothing => {
+            return Err(Status::unauthenticated("administration over TCP needs the administrator's password"));
+        }
         Offer::Credentials { user, password } => (user, password),
     };
     let settings = view.settings();

@@ -81,8 +81,7 @@ pub async fn serve(
     let address = parts.config.grpc.listen;
     let path = parts.config.admin_socket();
     let trust_loopback = parts.config.grpc.trust_loopback;
-    let shared =
-        Arc::new(Shared { parts, started: Instant::now(), loads: Arc::new(Semaphore::new(LOADS_MAX)) });
+    let shared = Arc::new(Shared { parts, started: Instant::now(), loads: Arc::new(Semaphore::new(LOADS_MAX)) });
 
     let listener = tokio::net::TcpListener::bind(address).await;
     let listener = listener.map_err(|source| ListenError::Tcp { address, source })?;

@@ -108,7 +108,9 @@ impl admin_server::Admin for AdminService {
                     return Ok(Response::new(TransferLeaderReply { leader }));
                 }
                 _ if Instant::now() >= deadline => {
-                    return Err(Status::unknown("outcome unknown: the new leader is not known yet; see bindery status"));
+                    return Err(Status::unknown(
+                        "outcome unknown: the new leader is not known yet; see bindery status",
+                    ));
                 }
                 _ => tokio::time::sleep(LOOK).await,
             }

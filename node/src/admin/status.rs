@@ -11,6 +11,8 @@ use super::{Shared, convert, process};
 
 /// A node that does not answer within this is shown as unreachable.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(1);
+/// What is said of a node that cannot confirm what it reads.
+const NO_QUORUM: &str = "no quorum is reached: reads show the last applied state, writes wait";
 /// What is said of a node whose directory has no naming context yet.
 const NOT_FOUNDED: &str = "the directory is not founded yet";
 
@@ -24,6 +26,10 @@ pub fn own(shared: &Shared) -> NodeStatus {
     if status.trouble.is_empty() && parts.directory.view().settings().naming_contexts().is_empty() {
         status.trouble = NOT_FOUNDED.to_owned();
     }
+    if status.trouble.is_empty() && parts.reads.cut_off() {
+        status.trouble = NO_QUORUM.to_owned();
+    }
+    status.unconfirmed_reads = parts.reads.fallbacks();
     status.store_bytes = Some(parts.directory.store_stats().file_bytes);
     status.resident_bytes = process::resident_bytes();
     status.memory_bytes = Some(parts.config.memory_bytes);
@@ -38,8 +44,7 @@ pub fn own(shared: &Shared) -> NodeStatus {
 pub async fn cluster(shared: &Shared, local: bool) -> StatusReply {
     let status = shared.parts.cluster.status();
     let own = own(shared);
-    let others: Vec<&MemberStatus> =
-        status.members.iter().filter(|member| Some(member.id) != status.node_id).collect();
+    let others: Vec<&MemberStatus> = status.members.iter().filter(|member| Some(member.id) != status.node_id).collect();
     let mut nodes = if local {
         others.iter().map(|member| convert::member(member)).collect()
     } else {

@@ -60,7 +60,8 @@ impl Block {
 
     /// Takes the entry at `at` out, and gives the entries before it and those after it. Passwords are hashed by then.
     pub fn split_around(mut self, at: usize) -> (Block, Block) {
-        let mut rest = Block { entries: self.entries.split_off(at), lines: self.lines.split_off(at), ..Block::default() };
+        let mut rest =
+            Block { entries: self.entries.split_off(at), lines: self.lines.split_off(at), ..Block::default() };
         rest.entries.remove(0);
         rest.lines.remove(0);
         self.clear.clear();

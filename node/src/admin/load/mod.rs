@@ -102,9 +102,7 @@ impl Counters {
         LoadProgress {
             bytes_read: Counters::get(&self.bytes_read),
             entries_read: Counters::get(&self.entries_read),
-            entries_applied: Counters::get(&self.added)
-                + Counters::get(&self.replaced)
-                + Counters::get(&self.skipped),
+            entries_applied: Counters::get(&self.added) + Counters::get(&self.replaced) + Counters::get(&self.skipped),
             errors: Counters::get(&self.errors),
         }
     }
@@ -220,8 +218,7 @@ async fn show_progress(counters: Arc<Counters>, replies: Replies) {
         ticks.tick().await;
         let progress = load_reply::Message::Progress(counters.progress());
         // A client that does not keep up misses some.
-        if let Err(mpsc::error::TrySendError::Closed(_)) = replies.try_send(Ok(LoadReply { message: Some(progress) }))
-        {
+        if let Err(mpsc::error::TrySendError::Closed(_)) = replies.try_send(Ok(LoadReply { message: Some(progress) })) {
             return;
         }
     }

@@ -28,7 +28,13 @@ const VIEW_ENTRIES: u64 = 1_000;
 
 /// Reads everything, or up to the first error unless errors are to be passed over. Ends early when nobody takes
 /// the pieces.
-pub fn run(input: impl BufRead, directory: &Directory, options: Options, counters: &Counters, pieces: &mpsc::Sender<Piece>) {
+pub fn run(
+    input: impl BufRead,
+    directory: &Directory,
+    options: Options,
+    counters: &Counters,
+    pieces: &mpsc::Sender<Piece>,
+) {
     let mut parser = Parser { directory, view: directory.view(), options, counters, pieces, clear_seen: 0 };
     // A closed channel means that the load has ended already.
     let _ = parser.run(input);
