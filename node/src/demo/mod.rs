@@ -311,7 +311,8 @@ async fn formed(connect: &ConnectArgs, nodes: usize) -> Result<Option<StatusRepl
     let request = connection.request(StatusRequest { local: false });
     let reply = connection.client.get_status(request).await.map_err(|status| CtlError::of_read(&status))?;
     let reply = reply.into_inner();
-    let answering = reply.nodes.iter().filter(|node| node.reachable && node.applied.is_some()).count();
+    // A node that has something to say about itself is not ready: above all, the directory is not founded yet.
+    let answering = reply.nodes.iter().filter(|node| node.reachable && node.trouble.is_empty()).count();
     Ok((!reply.leader.is_empty() && answering == nodes).then_some(reply))
 }
 

@@ -59,7 +59,6 @@ struct PrintedNode<'a> {
     last_log: Option<u64>,
     purged: Option<u64>,
     checkpoint: Option<u64>,
-    entries: Option<u64>,
     store_bytes: Option<u64>,
     resident_bytes: Option<u64>,
     memory_bytes: Option<u64>,
@@ -67,6 +66,7 @@ struct PrintedNode<'a> {
     uptime_s: Option<u64>,
     pid: Option<u32>,
     ldap: &'a [String],
+    unconfirmed_reads: Option<u64>,
     trouble: Option<&'a str>,
 }
 
@@ -112,9 +112,8 @@ fn print(reply: &StatusReply, format: Format, screen: bool) -> Result<(), CtlErr
         Format::Json => output::json(&printed),
         Format::Table => {
             output::line(&headline(&printed))?;
-            let mut table = output::table(&[
-                "NODE", "ID", "ROLE", "TERM", "APPLIED", "LAG", "ENTRIES", "STORE", "MEMORY", "VERSION",
-            ]);
+            let mut table =
+                output::table(&["NODE", "ID", "ROLE", "TERM", "APPLIED", "LAG", "STORE", "MEMORY", "VERSION"]);
             for node in &printed.nodes {
                 table.add_row(row(node));
             }
@@ -156,7 +155,6 @@ fn row(node: &PrintedNode<'_>) -> Vec<String> {
         output::known(node.term),
         output::known(node.applied),
         output::known(node.lag),
-        output::known(node.entries),
         size(node.store_bytes),
         memory,
         node.version.unwrap_or(NOTHING).to_owned(),
@@ -196,7 +194,6 @@ fn printed(reply: &StatusReply) -> Printed<'_> {
                 last_log: status.last_log,
                 purged: status.purged,
                 checkpoint: status.checkpoint,
-                entries: status.entries,
                 store_bytes: status.store_bytes,
                 resident_bytes: status.resident_bytes,
                 memory_bytes: status.memory_bytes,
@@ -204,6 +201,7 @@ fn printed(reply: &StatusReply) -> Printed<'_> {
                 uptime_s: status.reachable.then_some(status.uptime_s),
                 pid: status.reachable.then_some(status.pid),
                 ldap: &status.ldap,
+                unconfirmed_reads: status.reachable.then_some(status.unconfirmed_reads),
                 trouble: some(&status.trouble),
             })
             .collect(),
@@ -266,8 +264,8 @@ mod tests {
         assert_eq!(keys(&json), "answered_by changing cluster_id commit leader nodes term");
         assert_eq!(
             keys(&json["nodes"][0]),
-            "address applied checkpoint commit entries id lag last_log ldap memory_bytes name pid purged reachable \
-             resident_bytes role store_bytes term trouble uptime_s version voter"
+            "address applied checkpoint commit id lag last_log ldap memory_bytes name pid purged reachable \
+             resident_bytes role store_bytes term trouble unconfirmed_reads uptime_s version voter"
         );
     }
 }

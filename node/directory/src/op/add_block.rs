@@ -270,10 +270,7 @@ fn build(origin: Origin, schema: &Schema, name: &Name, add: Add) -> Result<Entry
         let description = op::parse_description(&given.description, schema)?;
         let attribute = op::attribute_type(&description, schema)?;
         if given.values.is_empty() {
-            return Err(OpError::new(
-                OpErrorKind::Protocol,
-                format!("attribute {} has no value", attribute.name()),
-            ));
+            return Err(OpError::new(OpErrorKind::Protocol, format!("attribute {} has no value", attribute.name())));
         }
         match origin {
             Origin::Client => op::refuse_unmodifiable(attribute)?,
