@@ -18,6 +18,7 @@ mod lookup;
 mod names;
 pub mod op;
 pub mod plan;
+mod referral;
 mod root_dse;
 mod scope;
 mod search;
