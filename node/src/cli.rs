@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use bindery_ctl::{AdminCommand, EXIT_DONE, EXIT_REFUSED};
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::bench::{self, BenchArgs};
 use crate::demo::{self, DemoArgs};
 use crate::serve::{self, ServeArgs};
 
@@ -31,6 +32,7 @@ pub struct Cli {
 enum Command {
     Demo(DemoArgs),
     Serve(ServeArgs),
+    Bench(BenchArgs),
     #[command(flatten)]
     Admin(AdminCommand),
     /// Print the completion script of a shell
@@ -46,6 +48,7 @@ pub fn main(cli: Cli) -> ExitCode {
     let status = match cli.command {
         Command::Serve(args) => serve::main(args),
         Command::Demo(args) => demo::main(args),
+        Command::Bench(args) => bench::main(args),
         Command::Admin(command) => admin(command),
         Command::Completions { shell } => {
             bindery_ctl::completions(shell, &mut Cli::command());
@@ -131,6 +134,7 @@ mod tests {
             "schema add a.schema b.schema",
             "passwd uid=a,dc=x",
             "completions bash",
+            "bench search --url 127.0.0.1:389 --connections 16 --outstanding 8 --seconds 2 --people 100 -o json",
         ];
         for line in good {
             let words = std::iter::once("bindery").chain(line.split(' '));

@@ -1,6 +1,8 @@
 //! `bindery`: one node, a demonstration cluster, and the administration commands.
+#![allow(dead_code)]
 
 mod admin;
+mod bench;
 mod cli;
 // The node's own code uses the rest.
 #[allow(dead_code)]

@@ -208,9 +208,11 @@ async fn members_are_added_and_removed_by_command() {
     nodes.all_members().await;
     nodes.write(0, "a=1").await;
     nodes.nodes[3].start().await;
-    tokio::time::sleep(Duration::from_millis(600)).await;
-    let why = nodes.cluster(3).status().trouble.unwrap();
-    assert!(why.contains("bindery member add"), "{why}");
+    nodes
+        .until("n4 says what to do", |n| {
+            n.cluster(3).status().trouble.is_some_and(|why| why.contains("bindery member add"))
+        })
+        .await;
     let address = nodes.nodes[3].address.to_string();
     nodes.cluster(1).add_member("n4", &address, false, soon()).await.unwrap();
     nodes.all_members().await;

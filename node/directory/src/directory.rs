@@ -6,6 +6,7 @@ use crate::command::{LogEntry, LogPosition};
 use crate::error::DirectoryError;
 use crate::index::maintain::Deltas;
 use crate::names::NameCache;
+use crate::referral::ReferralsOnce;
 use crate::snapshot::{self, SnapshotReader, SnapshotWriter};
 use crate::state::{self, State};
 use crate::view::ReadView;
@@ -85,6 +86,7 @@ impl Version {
             names: Arc::new(NameCache::default()),
             naming_generation: state.renames,
             schema_time_us: state.schema_time_us,
+            referrals: ReferralsOnce::default(),
             applied_index: state.applied.map_or(0, |position| position.index),
         };
         Ok(Version { store, view, state })
@@ -153,6 +155,7 @@ impl Directory {
             names: version.view.names.clone(),
             naming_generation: state.renames,
             schema_time_us: state.schema_time_us,
+            referrals: ReferralsOnce::default(),
             applied_index,
         };
         self.0.current.store(Arc::new(Version { store: version.store.clone(), view, state }));

@@ -20,6 +20,7 @@ mod lookup;
 mod names;
 pub mod op;
 pub mod plan;
+mod referral;
 mod root_dse;
 mod scope;
 mod search;

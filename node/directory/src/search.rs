@@ -8,12 +8,11 @@ use crate::dit::{self, Resolved};
 use crate::emit::{Picker, SearchItem};
 use crate::error::{DirectoryError, OpError};
 use crate::identity::Identity;
-use crate::index::config::IndexTypes;
-use crate::index::posting::{self, Kind, record_key};
 use crate::lookup::bind_first;
 use crate::names::Place;
 use crate::op::Name;
 use crate::plan::{self, Chooser, NamedEntry, Node};
+use crate::referral::Referrals;
 use crate::scope::{self, Candidates, Scope, Walk};
 use crate::selection::Selection;
 use crate::tables::{self, ID2ENTRY, ROOT_ID};
@@ -101,7 +100,11 @@ pub enum SearchOutcome {
 
 /// Where a name led.
 enum Base {
-    Entry(u64),
+    Entry {
+        id: u64,
+        /// It is the only naming context, so that everything is below it.
+        single_suffix: bool,
+    },
     Root,
     Subschema,
     Referral(Vec<Vec<u8>>),
@@ -121,9 +124,9 @@ impl ReadView {
     ) -> Result<SearchOutcome, OpError> {
         let selection = Selection::parse(request.selection.iter().copied(), &self.schema);
         let reader = self.access.reader(identity);
-        let base = match self.base(request, identity, &reader)? {
-            Base::Entry(id) => id,
-            Base::Root => ROOT_ID,
+        let (base, single_suffix) = match self.base(request, identity, &reader)? {
+            Base::Entry { id, single_suffix } => (id, single_suffix),
+            Base::Root => (ROOT_ID, true),
             Base::Referral(uris) => return Ok(SearchOutcome::Referral { uris }),
             Base::Subschema => {
                 if matches!(request.scope, Scope::Base | Scope::Subtree) && request.resume_after.is_none() {
@@ -143,10 +146,9 @@ impl ReadView {
             _ => self.plan(request.filter, &filter, &reader)?,
         };
         let from = request.resume_after.map_or(0, |id| id.saturating_add(1));
-        let single_suffix = self.is_single_suffix(base)?;
         let mut candidates = scope::candidates(&self.store, base, request.scope, single_suffix, &plan, from)?;
         if !request.manage_dsa_it {
-            self.add_referrals(&mut candidates, from)?;
+            self.add_referrals(&mut candidates)?;
         }
         let mut run = Run {
             view: self,
@@ -157,8 +159,9 @@ impl ReadView {
             base,
             exact: candidates.exact,
             in_scope: candidates.in_scope,
-            virtuals: Virtuals::of(&self.schema),
-            referrals: if request.manage_dsa_it { None } else { self.referral_ids() },
+            virtuals: OnceCell::new(),
+            referrals: if request.manage_dsa_it { None } else { self.referrals()? },
+            place: None,
             picker: Picker::default(),
             dn: String::new(),
             sent: 0,
@@ -231,6 +234,7 @@ impl ReadView {
     fn base(&self, request: &SearchRequest<'_>, identity: &Identity, reader: &Reader<'_>) -> Result<Base, OpError> {
         let name = Name::parse(request.base, &self.schema);
         if let Ok(name) = &name
+            && name.norm.rdns().len() == 1
             && name.norm == Name::parse(SUBSCHEMA_DN, &self.schema)?.norm
         {
             return Ok(Base::Subschema);
@@ -241,13 +245,16 @@ impl ReadView {
         let name = name?;
         match dit::resolve(&self.store, &self.settings, &name.norm).map_err(OpError::from)? {
             Resolved::Root => Ok(Base::Root),
-            Resolved::Found { id } => Ok(match self.referral_of(id, request)? {
-                Some(uris) => Base::Referral(uris),
-                None => Base::Entry(id),
-            }),
+            Resolved::Found { id } => {
+                if let Some(uris) = self.base_referral(id, request)? {
+                    return Ok(Base::Referral(uris));
+                }
+                let contexts = self.settings.naming_contexts();
+                Ok(Base::Entry { id, single_suffix: contexts.len() == 1 && contexts[0].norm == name.norm })
+            }
             Resolved::Missing { nearest, .. } => {
                 if let Some(id) = nearest
-                    && let Some(uris) = self.referral_of(id, request)?
+                    && let Some(uris) = self.base_referral(id, request)?
                 {
                     return Ok(Base::Referral(uris));
                 }
@@ -256,59 +263,17 @@ impl ReadView {
         }
     }
 
-    fn is_single_suffix(&self, base: u64) -> Result<bool, DirectoryError> {
-        if base == ROOT_ID {
-            return Ok(true);
-        }
-        if self.settings.naming_contexts().len() != 1 {
-            return Ok(false);
-        }
-        Ok(dit::parent_record(&self.store, base)?.is_some_and(|record| record.parent == ROOT_ID))
-    }
-
-    /// Ids of `objectClass` and `ref`, and the class `referral`, if the schema has all of them.
-    fn referral_ids(&self) -> Option<ReferralIds> {
-        let class = self.schema.object_class("referral")?;
-        let reference = self.schema.attribute_id(b"ref")?;
-        Some(ReferralIds { object_class: self.schema.object_class_attribute()?, class: class.id, reference })
-    }
-
-    fn referral_of(&self, id: u64, request: &SearchRequest<'_>) -> Result<Option<Vec<Vec<u8>>>, DirectoryError> {
-        if request.manage_dsa_it {
-            return Ok(None);
-        }
-        let Some(ids) = self.referral_ids() else { return Ok(None) };
-        Ok(self.with_entry(id, |entry| self.referral_uris(&entry, &ids))?.flatten())
-    }
-
-    fn referral_uris(&self, entry: &StoredEntry<'_>, ids: &ReferralIds) -> Option<Vec<Vec<u8>>> {
-        if !entry.has(ids.reference) {
-            return None;
-        }
-        let is_class = |value: &[u8]| {
-            let own = self.schema.object_class_id(value);
-            own.is_some_and(|own| self.schema.is_subclass(own, ids.class))
-        };
-        if !entry.values_of(ids.object_class).any(is_class) {
-            return None;
-        }
-        Some(entry.values_of(ids.reference).map(<[u8]>::to_vec).collect())
+    fn base_referral(&self, id: u64, request: &SearchRequest<'_>) -> Result<Option<Vec<Vec<u8>>>, DirectoryError> {
+        if request.manage_dsa_it { Ok(None) } else { self.referral_of(id) }
     }
 
     /// A referral object in scope is answered with a reference whatever the filter (RFC 3296 5.5), so those that the
     /// index knows are candidates. Without an index on objectClass only those that are met on the way are.
-    fn add_referrals(&self, candidates: &mut Candidates, from: u64) -> Result<(), DirectoryError> {
+    fn add_referrals(&self, candidates: &mut Candidates) -> Result<(), DirectoryError> {
         let Walk::Ids(ids) = &candidates.walk else { return Ok(()) };
-        if let Some(referral) = self.referral_ids()
-            && let Some(class) = self.schema.object_class_by_id(referral.class)
-            && let Some(tree) = self.indexes.ready(referral.object_class, IndexTypes::EQUALITY)
-        {
-            let key = record_key(Kind::Equality, class.oid.as_bytes());
-            let found = posting::read(&self.store, tree, &key, from)?;
-            if !found.is_empty() {
-                candidates.walk = Walk::Ids(ids.or(&found));
-                candidates.in_scope = false;
-            }
+        if let Some(found) = self.referrals()?.and_then(|referrals| referrals.ids.as_ref()) {
+            candidates.walk = Walk::Ids(ids.or(found));
+            candidates.in_scope = false;
         }
         Ok(())
     }
@@ -317,12 +282,6 @@ impl ReadView {
     pub(crate) fn made_matches(&self, entry: &StoredEntry<'_>, filter: &Filter) -> bool {
         filter.resolve(&self.schema).evaluate(&self.schema, entry) == Tri::True
     }
-}
-
-struct ReferralIds {
-    object_class: AttrId,
-    class: bindery_model::schema::ObjectClassId,
-    reference: AttrId,
 }
 
 /// A search in progress.
@@ -335,8 +294,10 @@ struct Run<'a> {
     base: u64,
     exact: bool,
     in_scope: bool,
-    virtuals: Virtuals,
-    referrals: Option<ReferralIds>,
+    virtuals: OnceCell<Virtuals>,
+    referrals: Option<&'a Referrals>,
+    /// Where the parent of the entry before stands: neighbours are often siblings.
+    place: Option<(u64, Arc<Place>)>,
     picker: Picker,
     /// DN of the present entry.
     dn: String,
@@ -387,16 +348,30 @@ impl Run<'_> {
             }
             Walk::Ids(ids) => {
                 let mut bytes = Vec::new();
+                let mut cursor = view.store.cursor(ID2ENTRY);
+                let mut before = None;
                 for id in ids.iter_from(from) {
-                    // Copied out, so that the sink may take its time.
-                    let found = view.store.get(ID2ENTRY, &tables::id_key(id), |value| {
-                        bytes.clear();
-                        bytes.extend_from_slice(value);
-                    })?;
-                    if found.is_some()
-                        && let Some(end) = self.look_at(id, &bytes, sink)?
-                    {
-                        return Ok(end);
+                    // Next to the entry before: one step, no descent. Else copied out, so that the sink may take its
+                    // time.
+                    let step = before.is_some() && before == id.checked_sub(1);
+                    before = Some(id);
+                    if step {
+                        let key = tables::id_key(id);
+                        let placed = if cursor.valid() { cursor.next()? } else { cursor.seek(&key)? };
+                        let here = placed && (cursor.key() == key || cursor.seek(&key)? && cursor.key() == key);
+                        if here && let Some(end) = self.look_at(id, cursor.value(), sink)? {
+                            return Ok(end);
+                        }
+                    } else {
+                        let found = view.store.get(ID2ENTRY, &tables::id_key(id), |value| {
+                            bytes.clear();
+                            bytes.extend_from_slice(value);
+                        })?;
+                        if found.is_some()
+                            && let Some(end) = self.look_at(id, &bytes, sink)?
+                        {
+                            return Ok(end);
+                        }
                     }
                     self.last = id;
                     if let Some(end) = turn(id) {
@@ -418,13 +393,35 @@ impl Run<'_> {
         let entry =
             StoredEntry::parse(bytes).map_err(|error| DirectoryError::inconsistent(format!("entry {id}: {error}")))?;
         let parent = Parent { view: self.view, id: entry.parent(), place: OnceCell::new() };
-        if !self.in_scope && !self.is_in_scope(id, &parent)? {
+        match &self.place {
+            Some((id, place)) if *id == parent.id => {
+                let _ = parent.place.set(Some(Arc::clone(place)));
+            }
+            _ => {}
+        }
+        let end = self.test(id, &entry, &parent, sink)?;
+        if let Some(Some(place)) = parent.place.into_inner()
+            && self.place.as_ref().is_none_or(|(id, _)| *id != parent.id)
+        {
+            self.place = Some((parent.id, place));
+        }
+        Ok(end)
+    }
+
+    fn test(
+        &mut self,
+        id: u64,
+        entry: &StoredEntry<'_>,
+        parent: &Parent<'_>,
+        sink: &mut dyn FnMut(SearchItem<'_>) -> Flow,
+    ) -> Result<Option<SearchOutcome>, DirectoryError> {
+        if !self.in_scope && !self.is_in_scope(id, parent)? {
             return Ok(None);
         }
-        if let Some(ids) = &self.referrals
-            && let Some(uris) = self.view.referral_uris(&entry, ids)
+        if let Some(referrals) = self.referrals
+            && let Some(uris) = self.view.referral_uris(id, entry, referrals)
         {
-            if self.reader.rights(ids.reference, id).has(Rights::READ) {
+            if self.reader.rights(referrals.reference, id).has(Rights::READ) {
                 parent.write_dn(entry.rdn(), &mut self.dn)?;
                 if sink(SearchItem::Reference { id, dn: &self.dn, uris: &uris }) == Flow::Pause {
                     return Ok(Some(SearchOutcome::Paused { next: id }));
@@ -432,7 +429,7 @@ impl Run<'_> {
             }
             return Ok(None);
         }
-        if !self.exact && !self.matches(id, &entry, &parent)? {
+        if !self.exact && !self.matches(id, entry, parent)? {
             return Ok(None);
         }
         if !self.reader.entry_rights(id).has(Rights::READ) {
@@ -447,20 +444,24 @@ impl Run<'_> {
         }
         parent.write_dn(entry.rdn(), &mut self.dn)?;
         self.picker.begin();
-        self.picker.pick(&entry, id, &self.selection, &self.reader, self.request.types_only);
+        self.picker.pick(entry, id, &self.selection, &self.reader, self.request.types_only);
         if self.selection.all_operational_attributes() || self.selection.has_named() {
             self.pick_virtuals(id)?;
         }
         self.sent += 1;
-        let attributes = self.picker.attributes(&entry);
+        let attributes = self.picker.attributes(entry);
         match sink(SearchItem::Entry { id, dn: &self.dn, attributes }) {
             Flow::Continue => Ok(None),
             Flow::Pause => Ok(Some(SearchOutcome::Paused { next: id })),
         }
     }
 
+    fn virtuals(&self) -> Virtuals {
+        *self.virtuals.get_or_init(|| Virtuals::of(&self.view.schema))
+    }
+
     fn pick_virtuals(&mut self, id: u64) -> Result<(), DirectoryError> {
-        for (kind, attribute) in self.virtuals.selected(&self.selection) {
+        for (kind, attribute) in self.virtuals().selected(&self.selection) {
             if !self.reader.rights(attribute, id).has(Rights::READ) {
                 continue;
             }
@@ -562,7 +563,7 @@ impl EntryValues for FilterValues<'_> {
         }
         // A computed attribute has no options and no subtypes; a test by a rule alone does not reach it.
         let (Some(id), true) = (test.named, test.options.is_empty()) else { return false };
-        match self.run.virtuals.get(id) {
+        match self.run.virtuals().get(id) {
             Some(kind) => self.virtual_value(kind).is_some_and(|value| visit(id, &value)),
             None => false,
         }

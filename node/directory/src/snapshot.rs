@@ -31,6 +31,7 @@ const END_BYTES: usize = 1 + 8 + 16;
 /// Bytes of records put in one transaction while installing: bounds what is dirty and not yet published.
 const COMMIT_BYTES: usize = 1 << 20;
 
+const INCOMING: &str = "store.incoming";
 const INTENT_MAGIC: &[u8; 16] = b"bindery install1";
 
 /// The store's file.
@@ -39,7 +40,7 @@ pub(crate) fn store_path(folder: &Path) -> PathBuf {
 }
 
 fn incoming_path(folder: &Path) -> PathBuf {
-    folder.join("store.incoming")
+    folder.join(INCOMING)
 }
 
 fn intent_path(folder: &Path) -> PathBuf {
@@ -177,7 +178,7 @@ impl SnapshotWriter {
         if remove_if_exists(&*files, &intent_path(folder))? {
             sync_folder(&*files, folder)?;
         }
-        remove_if_exists(&*files, &incoming_path(folder))?;
+        remove_incoming(&*files, folder)?;
         let store = Store::open(files.clone(), &incoming_path(folder), options)?;
         Ok(SnapshotWriter {
             directory,
@@ -366,9 +367,21 @@ pub(crate) fn recover(files: &dyn FileSystem, folder: &Path) -> Result<(), Direc
     if has_intent(files, folder)? {
         return commit_install(files, folder);
     }
-    let removed = [remove_if_exists(files, &intent_path(folder))?, remove_if_exists(files, &incoming_path(folder))?];
-    if removed.contains(&true) {
+    let intent = remove_if_exists(files, &intent_path(folder))?;
+    if remove_incoming(files, folder)? || intent {
         sync_folder(files, folder)?;
     }
     Ok(())
+}
+
+/// Removes the file of an unfinished install, and what the store makes beside it while creating it.
+fn remove_incoming(files: &dyn FileSystem, folder: &Path) -> Result<bool, DirectoryError> {
+    let mut removed = false;
+    for path in files.list(folder).map_err(failed("listing", folder))? {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.starts_with(INCOMING) {
+            removed |= remove_if_exists(files, &path)?;
+        }
+    }
+    Ok(removed)
 }

@@ -3,6 +3,7 @@
 use crate::access::AccessRules;
 use crate::index::Indexes;
 use crate::names::NameCache;
+use crate::referral::ReferralsOnce;
 use crate::settings::Settings;
 use bindery_model::schema::Schema;
 use bindery_store::View;
@@ -23,6 +24,8 @@ pub struct ReadView {
     pub(crate) naming_generation: u64,
     /// Time of the last change of the schema; 0 before bootstrap.
     pub(crate) schema_time_us: u64,
+    /// Filled by the first search that needs it.
+    pub(crate) referrals: ReferralsOnce,
     /// Index of the last log entry in this version, 0 before the first.
     pub(crate) applied_index: u64,
 }

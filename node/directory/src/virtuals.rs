@@ -82,11 +82,11 @@ impl Virtuals {
     }
 
     /// The computed attributes that a selection asks for.
-    pub fn selected(&self, selection: &Selection) -> impl Iterator<Item = (Virtual, AttrId)> {
-        self.list.iter().filter_map(|(kind, id)| {
-            let id = (*id)?;
+    pub fn selected(self, selection: &Selection) -> impl Iterator<Item = (Virtual, AttrId)> {
+        self.list.into_iter().filter_map(|(kind, id)| {
+            let id = id?;
             let wanted = selection.all_operational_attributes() || selection.names(id, |options| options.is_empty());
-            wanted.then_some((*kind, id))
+            wanted.then_some((kind, id))
         })
     }
 }

@@ -125,7 +125,33 @@ fn main() -> Result<(), StoreError> {
         }
     }
     report("sequential puts of 1,200 bytes, 500 a batch", 100_000, started);
+    store.checkpoint()?;
     println!("{:?}", store.stats());
+    drop(store);
+
+    // A tenth of the file as memory: every other get misses the arena (and hits the system's cache).
+    let options = StoreOptions { arena_bytes: 24 << 20, ..StoreOptions::default() };
+    let store = Store::open(Arc::new(OsFiles), &path, options)?;
+    let view = store.view();
+    let started = Instant::now();
+    for i in 0..RECORDS / 4 {
+        view.get(T, &(scatter(i) % RECORDS).to_be_bytes(), |v| v[0])?;
+    }
+    report("random gets, memory a tenth of the file", RECORDS / 4, started);
+    let started = Instant::now();
+    for batch in 0..100u64 {
+        let mut txn = store.begin();
+        for i in 0..1000 {
+            txn.put(T, &(scatter(batch * 1000 + i) % RECORDS).to_be_bytes(), &[8; 40])?;
+        }
+        txn.commit(b"")?;
+        if store.needs_checkpoint() {
+            store.checkpoint()?;
+        }
+    }
+    report("random puts, 1,000 a batch, with checkpoints", 100_000, started);
+    println!("{:?}", store.stats());
+    drop(view);
     drop(store);
     let removed = std::fs::remove_file(&path);
     assert!(removed.is_ok(), "the file can be removed");

@@ -72,7 +72,7 @@ pub fn open(files: &dyn FileSystem, path: &Path, options: &StoreOptions) -> Resu
         writer: WriterLock::default(),
         checkpoint: Mutex::new(Durable { metas }),
         labels: Mutex::new(labels),
-        last_generation: AtomicU64::new(newest.generation + SKIPPED_GENERATIONS),
+        last_generation: AtomicU64::new(found.highest_generation + SKIPPED_GENERATIONS),
         released,
     })
 }
@@ -107,6 +107,8 @@ struct Found {
     roots: Vec<TreeRoot>,
     staged: Option<crate::layout::PagePtr>,
     older: Option<(Meta, Vec<u64>)>,
+    /// Of all metas, a newer one that did not verify included.
+    highest_generation: u64,
 }
 
 /// Chooses the newest meta whose roots and bitmaps verify.
@@ -123,6 +125,7 @@ fn recover(file: &StoreFile, cache: &Cache) -> Result<Found, StoreError> {
             Err(error) => return Err(error),
         }
     }
+    let highest_generation = metas.iter().map(|meta| meta.generation).max().unwrap_or(0);
     metas.sort_by_key(|meta| std::cmp::Reverse(meta.number));
     for (index, meta) in metas.iter().enumerate() {
         match read_checkpoint(file, cache, meta) {
@@ -143,7 +146,14 @@ fn recover(file: &StoreFile, cache: &Cache) -> Result<Found, StoreError> {
                     _ => None,
                 };
                 let staged = meta.roots;
-                return Ok(Found { newest: meta.clone(), newest_words: words, roots, staged, older });
+                return Ok(Found {
+                    newest: meta.clone(),
+                    newest_words: words,
+                    roots,
+                    staged,
+                    older,
+                    highest_generation,
+                });
             }
             Err(error @ StoreError::Corrupt { .. }) => {
                 first_error.get_or_insert(error);

@@ -28,6 +28,9 @@ pub use crate::btree::verify::VerifyReport;
 /// A checkpoint is due when this share (1/n) of the frames is dirty.
 const DIRTY_CEILING_SHARE: u64 = 4;
 
+/// Below this much deferred space (64 MiB) no checkpoint is due for its sake.
+const DEFERRED_CEILING_BLOCKS: u64 = 1 << 14;
+
 /// Names one tree. A tree exists from its first `put` until its last record is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TreeId(pub u32);
@@ -144,9 +147,13 @@ impl Store {
         StoreStats::gather(&self.shared)
     }
 
-    /// Whether so many frames are dirty that a checkpoint is due.
+    /// Whether a checkpoint is due: a quarter of the frames is dirty, or much space waits for one.
     pub fn needs_checkpoint(&self) -> bool {
-        self.shared.cache.dirty_frames() * DIRTY_CEILING_SHARE > self.shared.cache.frame_count()
+        if self.shared.cache.dirty_frames() * DIRTY_CEILING_SHARE > self.shared.cache.frame_count() {
+            return true;
+        }
+        let space = self.shared.space.lock().counts();
+        space.deferred > DEFERRED_CEILING_BLOCKS && space.deferred * DIRTY_CEILING_SHARE > space.used
     }
 
     /// Walks everything that the newest version reaches and accounts for every block of the file. Reads clean pages

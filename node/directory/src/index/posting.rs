@@ -444,6 +444,33 @@ fn remove_chunked(txn: &mut WriteTxn, tree: TreeId, key: &[u8], ids: &[u64], cou
     Ok(removed)
 }
 
+/// The head of a posting list: one record read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peek {
+    /// No id.
+    Empty,
+    /// This one.
+    One(u64),
+    /// This many.
+    Many(u64),
+}
+
+/// What the header of `key` says: the id when there is but one, else the count.
+pub fn peek(records: &impl Records, tree: TreeId, key: &[u8]) -> Result<Peek, PostingError> {
+    let read = |bytes: &[u8]| match bytes.first() {
+        Some(&TAG_ONE) => match Header::decode(bytes) {
+            Some(Header::One(id)) => Some(Peek::One(id)),
+            _ => None,
+        },
+        _ => Header::count(bytes).map(Peek::Many),
+    };
+    match records.record(tree, key, read)? {
+        None => Ok(Peek::Empty),
+        Some(Some(peek)) => Ok(peek),
+        Some(None) => Err(corrupt(tree, "malformed posting header")),
+    }
+}
+
 /// How many ids `key` has: one record read, whatever the number.
 pub fn count(records: &impl Records, tree: TreeId, key: &[u8]) -> Result<u64, PostingError> {
     match records.record(tree, key, Header::count)? {

@@ -11,7 +11,7 @@ use crate::index::Indexes;
 use crate::index::config::IndexTypes;
 use crate::index::grams::{self, Piece};
 use crate::index::keys::ordering_kind;
-use crate::index::posting::{self, KeyRange, Kind, ORDERED_MAX, PostingError, record_key};
+use crate::index::posting::{self, KeyRange, Kind, ORDERED_MAX, Peek, PostingError, record_key};
 use bindery_model::filter::{Assertion, AttributeTest, ResolvedFilter, SubstringParts};
 use bindery_model::schema::{AttrId, AttributeType, Schema};
 use bindery_store::{TreeId, View};
@@ -144,8 +144,12 @@ impl Chooser<'_> {
         exact: bool,
     ) -> Result<Node, PostingError> {
         let key = record_key(kind, value);
-        let count = posting::count(self.view, tree, &key)?;
-        Ok(if count == 0 { Node::Nothing } else { Node::Key { attribute, kind, tree, key, count, exact } })
+        let (count, only) = match posting::peek(self.view, tree, &key)? {
+            Peek::Empty => return Ok(Node::Nothing),
+            Peek::One(id) => (1, Some(id)),
+            Peek::Many(count) => (count, None),
+        };
+        Ok(Node::Key { attribute, kind, tree, key, count, only, exact })
     }
 
     fn range(

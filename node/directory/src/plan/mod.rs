@@ -40,6 +40,8 @@ pub enum Node {
         key: Vec<u8>,
         /// Its length.
         count: u64,
+        /// Its id when it has but one: known without reading the list.
+        only: Option<u64>,
         /// See [`Node`].
         exact: bool,
     },

@@ -25,6 +25,7 @@ impl Node {
             // Never inside another node: whoever builds nodes folds it away.
             Node::All { .. } => Ok(IdSet::Empty),
             Node::Entry { id } => Ok(IdSet::One(*id)),
+            Node::Key { only: Some(id), .. } => Ok(IdSet::One(*id)),
             Node::Key { tree, key, .. } => posting::read(view, *tree, key, from),
             Node::Range { tree, range, .. } => posting::read_range(view, *tree, range, from),
             Node::Or { of, .. } => {
@@ -56,7 +57,7 @@ impl Node {
 
     fn read_within(&self, view: &View, from: u64, within: &IdSet) -> Result<IdSet, PostingError> {
         match self {
-            Node::Key { tree, key, .. } => posting::read_within(view, *tree, key, within),
+            Node::Key { tree, key, only: None, .. } => posting::read_within(view, *tree, key, within),
             node => Ok(within.and(&node.read(view, from)?)),
         }
     }

@@ -178,7 +178,7 @@ fn t19_rfc4525_increment() {
     .unwrap();
     node.modify(dn, &[(Increment, "uidNumber", &["1"])]).unwrap();
     assert_eq!(node.values(dn, "uidNumber"), ["42"]);
-    assert_eq!(kind(node.modify(dn, &[(Increment, "title", &["1"])])), NoSuchAttribute);
+    assert_eq!(kind(node.modify(dn, &[(Increment, "shadowMax", &["1"])])), NoSuchAttribute);
     assert_eq!(kind(node.modify(dn, &[(Increment, "sn", &["1"])])), ConstraintViolation);
     node.check();
 }

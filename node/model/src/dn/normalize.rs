@@ -26,6 +26,20 @@ impl NormRdn {
 pub struct NormDn(Vec<NormRdn>);
 
 impl NormDn {
+    /// The name that a key of [`Self::key`] stands for; `None` if it is not one.
+    pub fn from_key(key: &[u8]) -> Option<Self> {
+        let mut rdns = Vec::new();
+        let mut rest = key;
+        while !rest.is_empty() {
+            let length = rdn_key_length(rest)?;
+            let (rdn, after) = rest.split_at(length);
+            rdns.push(NormRdn(rdn.to_vec()));
+            rest = after;
+        }
+        rdns.reverse();
+        Some(Self(rdns))
+    }
+
     /// The keys, leaf first.
     pub fn rdns(&self) -> &[NormRdn] {
         &self.0
@@ -124,6 +138,31 @@ impl Ava {
         }
         Ok(attribute.id)
     }
+}
+
+/// The length of the RDN key at the head of `key`.
+fn rdn_key_length(key: &[u8]) -> Option<usize> {
+    let mut rest = key;
+    loop {
+        let (attribute, after) = take_varint(rest)?;
+        if attribute == 0 {
+            return Some(key.len() - after.len()).filter(|length| *length > 1);
+        }
+        let (length, value) = take_varint(after)?;
+        rest = value.get(length..)?;
+    }
+}
+
+fn take_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let mut value = 0_usize;
+    // Five octets hold every attribute number and every length of a DN's part.
+    for (at, &byte) in bytes.iter().enumerate().take(5) {
+        value |= usize::from(byte & 0x7f) << (7 * at);
+        if byte < 0x80 {
+            return Some((value, &bytes[at + 1..]));
+        }
+    }
+    None
 }
 
 /// LEB128: seven bits an octet, the low ones first.

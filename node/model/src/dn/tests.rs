@@ -171,6 +171,8 @@ fn ancestry() {
     assert_eq!(dn.ancestor(1).to_string(), "dc=c");
     assert_eq!(dn.ancestor(9), dn);
     assert_eq!(norm.parent().unwrap(), dn.parent().unwrap().normalize(&schema).unwrap());
+    assert_eq!(NormDn::from_key(&norm.key()), Some(norm.clone()));
+    assert_eq!(NormDn::from_key(&[]), Some(NormDn::default()));
     assert!(norm.is_under(&norm));
     assert!(norm.is_under(&norm.parent().unwrap()));
     assert!(norm.is_under(&NormDn::default()));
@@ -209,7 +211,12 @@ proptest! {
         for text in [octets.as_slice(), like.as_bytes()] {
             if let Ok(dn) = Dn::parse(text) {
                 prop_assert_eq!(&Dn::parse(dn.to_string()).unwrap(), &dn);
-                let _ = dn.normalize(&Schema::shipped());
+                if let Ok(norm) = dn.normalize(&Schema::shipped()) {
+                    prop_assert_eq!(NormDn::from_key(&norm.key()), Some(norm));
+                }
+            }
+            if let Some(norm) = NormDn::from_key(text) {
+                prop_assert_eq!(norm.key(), text);
             }
         }
     }

@@ -431,11 +431,17 @@ impl MatchingRule {
     }
 
     /// The key of a value for `<=`, `>=` and sorting: keys compare, octet by octet, as values do by this rule.
-    /// Fails for rules without an order.
+    /// Fails for rules without an order ([`Self::has_order`]); for the others it is the same as the equality key, so
+    /// that one index serves both.
     pub fn ordering_key(self, value: &[u8], schema: &Schema) -> Result<Vec<u8>, InvalidValue> {
         let mut out = Vec::with_capacity(value.len() + 8);
-        ordering::key(self, value, schema, &mut out)?;
+        self.ordering_key_into(value, schema, &mut out)?;
         Ok(out)
+    }
+
+    /// [`Self::ordering_key`], appended to `out`. On an error `out` may have grown.
+    pub fn ordering_key_into(self, value: &[u8], schema: &Schema, out: &mut Vec<u8>) -> Result<(), InvalidValue> {
+        ordering::key(self, value, schema, out)
     }
 
     /// The form of a stored value that substring assertions are sought in: RFC 4518, 2.6.1 puts one space at

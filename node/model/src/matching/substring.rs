@@ -126,8 +126,17 @@ pub fn substrings_match<P: AsRef<[u8]>>(value: &[u8], initial: Option<&[u8]>, an
     true
 }
 
+/// Above this product of lengths the quadratic search gives way to a linear one: a long value and a long part of
+/// one repeated letter must not occupy a core.
+const QUADRATIC_LIMIT: usize = 1 << 16;
+
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     let Some((&first, more)) = part.split_first() else { return Some(0) };
     let last_start = text.len().checked_sub(part.len())?;
+    if text.len().saturating_mul(part.len()) > QUADRATIC_LIMIT
+        && let (Ok(text), Ok(part)) = (std::str::from_utf8(text), std::str::from_utf8(part))
+    {
+        return text.find(part);
+    }
     (0..=last_start).find(|&at| text[at] == first && &text[at + 1..at + part.len()] == more)
 }

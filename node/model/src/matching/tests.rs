@@ -224,6 +224,16 @@ fn rfc4517_4_2_substrings() {
 }
 
 #[test]
+fn long_values_are_searched_in_linear_time() {
+    let text = vec![b'a'; 4 << 20];
+    let mut part = vec![b'a'; 1 << 20];
+    part.push(b'b');
+    assert!(!substrings_match(&text, None, &[part.as_slice()], None));
+    part.pop();
+    assert!(substrings_match(&text, None, &[part.as_slice(), part.as_slice()], None));
+}
+
+#[test]
 fn bitwise_rules() {
     let schema = Schema::shipped();
     let bit = |rule: MatchingRule, value: &str, mask: &str| {

@@ -31,6 +31,11 @@ impl<Id: Copy> NameMap<Id> {
     pub(super) fn insert(&mut self, name: &str, id: Id) {
         self.0.insert(name.to_ascii_lowercase().into_bytes().into_boxed_slice(), id);
     }
+
+    /// Forgets a name.
+    pub(super) fn remove(&mut self, name: &str) {
+        self.0.remove(name.to_ascii_lowercase().as_bytes());
+    }
 }
 
 /// A multiplying hash over eight bytes at a time. Only administrators choose what is in the map, so nobody can

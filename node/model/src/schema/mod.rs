@@ -1,6 +1,7 @@
 //! The schema: attribute types and object classes (RFC 4512, 4.1), read from text, numbered, looked up and
 //! enforced.
 
+mod change;
 mod check;
 mod compile;
 mod lookup;
@@ -24,11 +25,11 @@ use lookup::NameMap;
 /// The attribute objectClass (RFC 4512, 3.3).
 const OBJECT_CLASS_OID: &str = "2.5.4.0";
 
-/// The number of an attribute type: from 1, given in the order of definition, never given again.
+/// The number of an attribute type: from 1, given in the order of definition, kept as long as the definition stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttrId(pub u32);
 
-/// The number of an object class: from 1, given in the order of definition, never given again.
+/// The number of an object class: from 1, given in the order of definition, kept as long as the definition stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectClassId(pub u32);
 

@@ -76,7 +76,7 @@ impl Schema {
     }
 
     /// Adds until nothing waits. Each round resolves at least one level of superiors, whose depth is bounded.
-    fn add_all(&mut self, pending: Vec<Pending>, added: &mut Added) -> Result<(), SchemaError> {
+    pub(super) fn add_all(&mut self, pending: Vec<Pending>, added: &mut Added) -> Result<(), SchemaError> {
         let (attributes, classes): (Vec<_>, Vec<_>) =
             pending.into_iter().partition(|pending| matches!(pending.def, Def::Attribute(_)));
         for mut waiting in [attributes, classes] {

@@ -306,6 +306,10 @@ fn other_publications_of_shipped_definitions_change_nothing() {
         )
         .unwrap();
     assert_eq!(added.unchanged, 2);
+    // OpenLDAP 2.4 gave this attribute the OID that is now pwdGraceExpiry's.
+    let old = "attributetype ( 1.3.6.1.4.1.42.2.27.8.1.30 NAME 'pwdMaxRecordedFailure' EQUALITY integerMatch
+      SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 SINGLE-VALUE )";
+    assert_eq!(schema.add_text(old).unwrap().unchanged, 1);
     assert_eq!(schema.object_class("posixGroup").unwrap().kind, ObjectClassKind::Auxiliary);
 }
 
@@ -313,6 +317,66 @@ fn other_publications_of_shipped_definitions_change_nothing() {
 fn every_accepted_definition_is_accepted() {
     let added = Schema::shipped().add_text(include_str!("../../schema/accepted.schema")).unwrap();
     assert!(added.attribute_types.is_empty() && added.object_classes.is_empty());
+}
+
+#[test]
+fn definitions_in_use_are_not_removed() {
+    let mut schema = with_core(
+        "attributetype ( 1.2.3 NAME 'zOne' SUP name )\nattributetype ( 1.2.4 NAME 'zTwo' SUP zOne )
+         \nobjectclass ( 1.2.5 NAME 'zClass' SUP top MAY zTwo )",
+    );
+    let count = schema.definitions().count();
+    for (kind, name, words) in [
+        (DefinitionKind::AttributeType, "zOne", "zTwo"),
+        (DefinitionKind::AttributeType, "zTwo", "zClass"),
+        (DefinitionKind::AttributeType, "nosuch", "not defined"),
+        (DefinitionKind::AttributeType, "objectClass", "top"),
+        (DefinitionKind::ObjectClass, "person", "organizationalPerson"),
+    ] {
+        let error = schema.remove(kind, name).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(schema.definitions().count(), count);
+    let numbers = (schema.attribute("zOne").unwrap().id.0, schema.attribute("zTwo").unwrap().id.0);
+    assert!(schema.remove(DefinitionKind::ObjectClass, "ZCLASS").is_ok());
+    assert_eq!(schema.remove(DefinitionKind::AttributeType, "1.2.4").unwrap(), numbers.1);
+    assert_eq!(schema.remove(DefinitionKind::AttributeType, "zone").unwrap(), numbers.0);
+    assert!(schema.attribute("zOne").is_none() && schema.attribute("1.2.3").is_none());
+    assert!(!schema.subtypes(schema.attribute("name").unwrap().id).contains(&AttrId(numbers.0)));
+    // A rebuilt schema numbers what comes next as this one does: replicas must agree after a restart.
+    let mut rebuilt = Schema::rebuild(schema.definitions()).unwrap();
+    for schema in [&mut schema, &mut rebuilt] {
+        schema.add_text("attributetype ( 1.2.9 NAME 'zNine' SUP name )").unwrap();
+        assert_eq!(schema.attribute("zNine").unwrap().id.0, numbers.0);
+    }
+}
+
+#[test]
+fn replacing_keeps_numbers() {
+    let mut schema = Schema::shipped();
+    let before = schema.clone();
+    let added = schema
+        .replace_text(
+            "attributetype ( 1.2.3 NAME 'zOne' SUP name )
+attributetype ( 1.3.6.1.1.1.1.2 NAME 'gecos' EQUALITY caseExactMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.15 )
+objectclass ( 2.5.6.6 NAME 'person' SUP top STRUCTURAL MUST cn MAY ( sn $ zOne $ description ) )",
+        )
+        .unwrap();
+    assert_eq!(added.attribute_types, ["gecos", "zOne"]);
+    assert_eq!(added.object_classes, ["person"]);
+    for attribute in before.attributes() {
+        assert_eq!(schema.attribute(&attribute.oid).unwrap().id, attribute.id);
+    }
+    for class in before.object_classes() {
+        assert_eq!(schema.object_class(&class.oid).unwrap().id, class.id);
+    }
+    let gecos = schema.attribute("gecos").unwrap();
+    assert_eq!((gecos.equality, gecos.single_value), (Some(MatchingRule::CaseExactMatch), false));
+    assert!(structural(&schema, &[("objectClass", "inetOrgPerson"), ("cn", "a"), ("zOne", "b")]).is_ok());
+    assert!(Schema::rebuild(schema.definitions()).unwrap().definitions().eq(schema.definitions()));
+    let count = schema.definitions().count();
+    assert!(schema.replace_text("attributetype ( 2.5.4.41 NAME 'other' SUP cn )").is_err());
+    assert_eq!(schema.definitions().count(), count);
 }
 
 #[test]

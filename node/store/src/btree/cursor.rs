@@ -1,11 +1,15 @@
 //! Ordered walks. A cursor owns a copy of its leaf, so it holds no frame and no epoch between calls.
 
 use super::node::{Node, ValueKind, decode_reference};
-use super::search::{MAX_DEPTH, node_of, with_page};
+use super::search::{MAX_DEPTH, node_of, with_page_for};
 use super::value;
-use crate::cache::Cache;
+use crate::cache::{Cache, Claimant};
 use crate::error::StoreError;
 use crate::layout::PagePtr;
+
+/// Leaves that a cursor walks in a row before it counts as a scan, which may only replace cold pages: a short range is worth
+/// caching, an export or an unindexed search must not empty the cache.
+const SCAN_LEAVES: u32 = 16;
 
 /// An ordered position in one tree of one version.
 pub struct Cursor<'a> {
@@ -21,6 +25,8 @@ pub struct Cursor<'a> {
     is_outside: bool,
     valid: bool,
     keys_only: bool,
+    /// Leaves walked since the last seek.
+    walked: u32,
 }
 
 /// Which child to take on the way down.
@@ -45,6 +51,7 @@ impl<'a> Cursor<'a> {
             is_outside: false,
             valid: false,
             keys_only: false,
+            walked: 0,
         }
     }
 
@@ -168,8 +175,9 @@ impl<'a> Cursor<'a> {
             self.outside.clear();
             if !self.keys_only {
                 let (length, pointer) = decode_reference(cell.bytes, self.leaf_pointer.map_or(0, |p| p.block))?;
+                let claimant = self.claimant();
                 let outside = &mut self.outside;
-                value::with_outside(self.cache, cell.kind, length, pointer, |bytes| {
+                value::with_outside(self.cache, claimant, cell.kind, length, pointer, |bytes| {
                     outside.clear();
                     outside.extend_from_slice(bytes);
                 })?;
@@ -179,7 +187,12 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
+    fn claimant(&self) -> Claimant<'static> {
+        if self.walked < SCAN_LEAVES { Claimant::Reader } else { Claimant::Scan }
+    }
+
     fn walk_to_leaf(&mut self, towards: Towards<'_>) -> Result<bool, StoreError> {
+        self.walked = 0;
         self.valid = false;
         self.path.clear();
         let Some(root) = self.root else { return Ok(false) };
@@ -193,8 +206,9 @@ impl<'a> Cursor<'a> {
             if self.path.len() > MAX_DEPTH {
                 return Err(StoreError::Corrupt { block: pointer.block, what: "tree deeper than possible" });
             }
+            let claimant = self.claimant();
             let leaf = &mut self.leaf;
-            let down = with_page(self.cache, pointer, |bytes| {
+            let down = with_page_for(self.cache, pointer, claimant, |bytes| {
                 let node = node_of(bytes, pointer)?;
                 if node.is_leaf() {
                     leaf.clear();
@@ -223,10 +237,11 @@ impl<'a> Cursor<'a> {
 
     /// Goes to the leaf after or before this one.
     fn neighbour(&mut self, forward: bool) -> Result<bool, StoreError> {
+        self.walked = self.walked.saturating_add(1);
         while let Some((pointer, index)) = self.path.pop() {
             let target = if forward { Some(index + 1) } else { index.checked_sub(1) };
             let Some(target) = target else { continue };
-            let child = with_page(self.cache, pointer, |bytes| {
+            let child = with_page_for(self.cache, pointer, Claimant::Reader, |bytes| {
                 let node = node_of(bytes, pointer)?;
                 if target < node.count() { node.child(target).map(Some) } else { Ok(None) }
             })??;

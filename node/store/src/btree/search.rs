@@ -20,7 +20,17 @@ pub fn node_of(bytes: &[u8], pointer: PagePtr) -> Result<Node<'_>, StoreError> {
 }
 
 /// Calls `look` with a page, loading it when needed. Inside an epoch: `look` must not block.
-pub fn with_page<R>(cache: &Cache, pointer: PagePtr, mut look: impl FnMut(&[u8]) -> R) -> Result<R, StoreError> {
+pub fn with_page<R>(cache: &Cache, pointer: PagePtr, look: impl FnMut(&[u8]) -> R) -> Result<R, StoreError> {
+    with_page_for(cache, pointer, Claimant::Reader, look)
+}
+
+/// As [`with_page`], saying for whom the page is loaded.
+pub fn with_page_for<R>(
+    cache: &Cache,
+    pointer: PagePtr,
+    claimant: Claimant<'_>,
+    mut look: impl FnMut(&[u8]) -> R,
+) -> Result<R, StoreError> {
     loop {
         if cache.caches(pointer.order) {
             let reading = cache.read()?;
@@ -28,7 +38,7 @@ pub fn with_page<R>(cache: &Cache, pointer: PagePtr, mut look: impl FnMut(&[u8])
                 return Ok(look(bytes));
             }
         }
-        if let Loaded::Private(bytes) = cache.load(pointer, Claimant::Reader)? {
+        if let Loaded::Private(bytes) = cache.load(pointer, claimant)? {
             return Ok(look(&bytes));
         }
     }
@@ -91,7 +101,7 @@ pub fn get<R>(
             Step::Absent => return Ok(None),
             Step::Outside(kind, length, page) => {
                 drop(reading);
-                return value::with_outside(cache, kind, length, page, read).map(Some);
+                return value::with_outside(cache, Claimant::Reader, kind, length, page, read).map(Some);
             }
         }
         depth += 1;

@@ -2,8 +2,8 @@
 
 use super::node::{CellValue, REFERENCE_BYTES, ValueKind, decode_reference, encode_reference};
 use super::pages::TxnPages;
-use super::search::with_page;
-use crate::cache::{Cache, Loaded};
+use super::search::{with_page, with_page_for};
+use crate::cache::{Cache, Claimant, Loaded};
 use crate::error::StoreError;
 use crate::layout::{
     MAX_EXTENT_PAYLOAD, MAX_INLINE_BYTES, MAX_VALUE_BYTES, PAGE_HEADER_BYTES, POINTER_BYTES, PagePtr, order_for,
@@ -92,6 +92,7 @@ pub fn chain_pages(cache: &Cache, pointer: PagePtr, length: usize) -> Result<Vec
 /// Calls `read` with a value that lies outside the leaf.
 pub fn with_outside<R>(
     cache: &Cache,
+    claimant: Claimant<'_>,
     kind: ValueKind,
     length: usize,
     pointer: PagePtr,
@@ -99,7 +100,7 @@ pub fn with_outside<R>(
 ) -> Result<R, StoreError> {
     let corrupt = |block| StoreError::Corrupt { block, what: "value length" };
     if kind == ValueKind::Extent {
-        return with_page(cache, pointer, |bytes| {
+        return with_page_for(cache, pointer, claimant, |bytes| {
             let payload = payload_of(bytes, pointer, PageKind::Value)?;
             if payload.len() == length { Ok(read(payload)) } else { Err(corrupt(pointer.block)) }
         })?;

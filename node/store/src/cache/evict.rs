@@ -60,6 +60,8 @@ impl Cache {
             round += 1;
             match claimant {
                 Claimant::Reader if round > READER_ROUNDS => return Ok(None),
+                Claimant::Scan if round > 1 || !self.sweep_cold(&mut inner) => return Ok(None),
+                Claimant::Scan => continue,
                 Claimant::Writer(_) if round > WRITER_ROUNDS => return Err(StoreError::NoFrames),
                 _ => {}
             }
@@ -118,9 +120,27 @@ impl Cache {
             return true;
         }
         match claimant {
-            Claimant::Reader => false,
+            Claimant::Reader | Claimant::Scan => false,
             Claimant::Writer(held) => !held.contains(&frame),
         }
+    }
+
+    /// For scans: drops clean pages that are cold as they are, without cooling others; false when there is none near.
+    fn sweep_cold(&self, inner: &mut Inner) -> bool {
+        let frames = self.frames.len() as u32;
+        let mut dropped = 0;
+        for _ in 0..SWEEP_STEPS.min(frames) {
+            let frame = inner.hand;
+            inner.hand = if frame + 1 >= frames { 0 } else { frame + 1 };
+            if self.desc(frame).state() == FrameState::Clean && self.frequency(frame).warmth() == 0 {
+                dropped += 1 << self.desc(frame).pointer().order;
+                self.evict(inner, frame);
+                if dropped >= DROP_FRAMES {
+                    break;
+                }
+            }
+        }
+        dropped > 0
     }
 
     /// Moves the hand and drops cold clean pages, enough for `order`; collects cold dirty ones on the way.

@@ -124,6 +124,8 @@ pub struct Cache {
 pub enum Claimant<'a> {
     /// A reader: may not touch unpublished pages.
     Reader,
+    /// A reader that will hardly come back: may drop pages that are cold already, and cools none.
+    Scan,
     /// The writer: may spill its own pages except those it holds (by first frame).
     Writer(&'a [u32]),
 }

@@ -14,7 +14,7 @@ const SAMPLE: u32 = 8;
 /// Windows tried in one call before the caller does something else.
 const ATTEMPTS: u32 = 3;
 /// Looks at the epochs before a window is given up.
-const EPOCH_LOOKS: u32 = 200;
+const EPOCH_LOOKS: u32 = 32;
 /// What writing a dirty page out costs, against the warmth 0..=3 of clean ones.
 const DIRTY_COST: u32 = 4;
 
