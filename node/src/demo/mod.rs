@@ -191,7 +191,7 @@ fn refuse_ports_in_use(nodes: &[Node]) -> Result<(), DemoError> {
         for (port, purpose) in node.ports() {
             if let Err(error) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
                 return Err(DemoError::Setup(format!(
-                    "port {port} ({purpose} of {}) cannot be used: {error}\nis another demo running? stop it, or choose other ports with --port-base 21389",
+                    "port {port} ({purpose} of {}) cannot be used: {error}\nis another demo running? stop it, or choose other ports with --port-base",
                     node.name
                 )));
             }
