@@ -80,6 +80,11 @@ pub(crate) struct Picker {
 }
 
 impl Picker {
+    /// Bytes that it holds on to.
+    pub(crate) fn capacity(&self) -> usize {
+        self.made.capacity() + self.parts.capacity() * size_of::<Part>()
+    }
+
     /// Begins an answer.
     pub(crate) fn begin(&mut self) {
         self.parts.clear();

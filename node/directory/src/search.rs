@@ -8,6 +8,7 @@ use crate::dit::{self, Resolved};
 use crate::emit::{Picker, SearchItem};
 use crate::error::{DirectoryError, OpError};
 use crate::identity::Identity;
+use crate::index::idset::IdSet;
 use crate::lookup::bind_first;
 use crate::names::Place;
 use crate::op::Name;
@@ -23,7 +24,7 @@ use bindery_model::entry_codec::StoredEntry;
 use bindery_model::filter::{AttributeTest, EntryValues, Filter, ResolvedFilter, Tri};
 use bindery_model::matching::MatchingRule;
 use bindery_model::schema::AttrId;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 
 /// Candidates looked at between two calls of the caller's check: some tens of microseconds.
@@ -162,12 +163,13 @@ impl ReadView {
             virtuals: OnceCell::new(),
             referrals: if request.manage_dsa_it { None } else { self.referrals()? },
             place: None,
-            picker: Picker::default(),
-            dn: String::new(),
+            buffers: Buffers::take(),
             sent: 0,
             last: request.resume_after.unwrap_or(0),
         };
-        Ok(run.walk(&candidates.walk, from, check, sink)?)
+        let end = run.walk(&candidates.walk, from, check, sink);
+        run.buffers.give_back();
+        Ok(end?)
     }
 
     /// The plan of a search with `filter`, as text.
@@ -284,6 +286,37 @@ impl ReadView {
     }
 }
 
+/// What a search writes its answers in, kept by each thread for its next search: most searches find one entry, and
+/// would spend a tenth of their time on making these.
+#[derive(Default)]
+struct Buffers {
+    /// A copy of the present entry.
+    entry: Vec<u8>,
+    /// Its DN.
+    dn: String,
+    picker: Picker,
+}
+
+/// Bytes of an entry buffer that a thread keeps: more than almost any entry takes.
+const KEPT_BYTES: usize = 64 << 10;
+
+thread_local! {
+    static BUFFERS: Cell<Option<Buffers>> = const { Cell::new(None) };
+}
+
+impl Buffers {
+    /// Fresh ones when a search of this thread is in progress: a sink may search.
+    fn take() -> Buffers {
+        BUFFERS.take().unwrap_or_default()
+    }
+
+    fn give_back(self) {
+        if self.entry.capacity() + self.dn.capacity() + self.picker.capacity() <= KEPT_BYTES {
+            BUFFERS.set(Some(self));
+        }
+    }
+}
+
 /// A search in progress.
 struct Run<'a> {
     view: &'a ReadView,
@@ -298,9 +331,7 @@ struct Run<'a> {
     referrals: Option<&'a Referrals>,
     /// Where the parent of the entry before stands: neighbours are often siblings.
     place: Option<(u64, Arc<Place>)>,
-    picker: Picker,
-    /// DN of the present entry.
-    dn: String,
+    buffers: Buffers,
     /// Entries sent.
     sent: u64,
     /// The last id that was looked at and is done with.
@@ -347,37 +378,48 @@ impl Run<'_> {
                 }
             }
             Walk::Ids(ids) => {
-                let mut bytes = Vec::new();
-                let mut cursor = view.store.cursor(ID2ENTRY);
-                let mut before = None;
-                for id in ids.iter_from(from) {
-                    // Next to the entry before: one step, no descent. Else copied out, so that the sink may take its
-                    // time.
-                    let step = before.is_some() && before == id.checked_sub(1);
-                    before = Some(id);
-                    if step {
-                        let key = tables::id_key(id);
-                        let placed = if cursor.valid() { cursor.next()? } else { cursor.seek(&key)? };
-                        let here = placed && (cursor.key() == key || cursor.seek(&key)? && cursor.key() == key);
-                        if here && let Some(end) = self.look_at(id, cursor.value(), sink)? {
-                            return Ok(end);
-                        }
-                    } else {
-                        let found = view.store.get(ID2ENTRY, &tables::id_key(id), |value| {
-                            bytes.clear();
-                            bytes.extend_from_slice(value);
-                        })?;
-                        if found.is_some()
-                            && let Some(end) = self.look_at(id, &bytes, sink)?
-                        {
-                            return Ok(end);
-                        }
-                    }
-                    self.last = id;
-                    if let Some(end) = turn(id) {
-                        return Ok(end);
-                    }
-                }
+                let mut bytes = std::mem::take(&mut self.buffers.entry);
+                let end = self.walk_ids(ids, from, &mut bytes, &mut turn, sink);
+                self.buffers.entry = bytes;
+                return end;
+            }
+        }
+        Ok(SearchOutcome::Done)
+    }
+
+    fn walk_ids(
+        &mut self,
+        ids: &IdSet,
+        from: u64,
+        bytes: &mut Vec<u8>,
+        turn: &mut dyn FnMut(u64) -> Option<SearchOutcome>,
+        sink: &mut dyn FnMut(SearchItem<'_>) -> Flow,
+    ) -> Result<SearchOutcome, DirectoryError> {
+        let store = &self.view.store;
+        let mut cursor = store.cursor(ID2ENTRY);
+        let mut before = None;
+        for id in ids.iter_from(from) {
+            let key = tables::id_key(id);
+            // Next to the entry before: one step, no descent. Else copied out, so that the sink may take its time.
+            let step = before.is_some() && before == id.checked_sub(1);
+            before = Some(id);
+            let end = if step {
+                let placed = if cursor.valid() { cursor.next()? } else { cursor.seek(&key)? };
+                let here = placed && (cursor.key() == key || cursor.seek(&key)? && cursor.key() == key);
+                if here { self.look_at(id, cursor.value(), sink)? } else { None }
+            } else {
+                let found = store.get(ID2ENTRY, &key, |value| {
+                    bytes.clear();
+                    bytes.extend_from_slice(value);
+                })?;
+                if found.is_some() { self.look_at(id, bytes, sink)? } else { None }
+            };
+            if let Some(end) = end {
+                return Ok(end);
+            }
+            self.last = id;
+            if let Some(end) = turn(id) {
+                return Ok(end);
             }
         }
         Ok(SearchOutcome::Done)
@@ -422,8 +464,8 @@ impl Run<'_> {
             && let Some(uris) = self.view.referral_uris(id, entry, referrals)
         {
             if self.reader.rights(referrals.reference, id).has(Rights::READ) {
-                parent.write_dn(entry.rdn(), &mut self.dn)?;
-                if sink(SearchItem::Reference { id, dn: &self.dn, uris: &uris }) == Flow::Pause {
+                parent.write_dn(entry.rdn(), &mut self.buffers.dn)?;
+                if sink(SearchItem::Reference { id, dn: &self.buffers.dn, uris: &uris }) == Flow::Pause {
                     return Ok(Some(SearchOutcome::Paused { next: id }));
                 }
             }
@@ -442,15 +484,15 @@ impl Run<'_> {
         if self.request.page_size.is_some_and(|size| self.sent >= u64::from(size)) {
             return Ok(Some(SearchOutcome::Page { next: self.last }));
         }
-        parent.write_dn(entry.rdn(), &mut self.dn)?;
-        self.picker.begin();
-        self.picker.pick(entry, id, &self.selection, &self.reader, self.request.types_only);
+        parent.write_dn(entry.rdn(), &mut self.buffers.dn)?;
+        self.buffers.picker.begin();
+        self.buffers.picker.pick(entry, id, &self.selection, &self.reader, self.request.types_only);
         if self.selection.all_operational_attributes() || self.selection.has_named() {
             self.pick_virtuals(id)?;
         }
         self.sent += 1;
-        let attributes = self.picker.attributes(entry);
-        match sink(SearchItem::Entry { id, dn: &self.dn, attributes }) {
+        let attributes = self.buffers.picker.attributes(entry);
+        match sink(SearchItem::Entry { id, dn: &self.buffers.dn, attributes }) {
             Flow::Continue => Ok(None),
             Flow::Pause => Ok(Some(SearchOutcome::Paused { next: id })),
         }
@@ -466,10 +508,10 @@ impl Run<'_> {
                 continue;
             }
             if self.request.types_only {
-                self.picker.make(kind.name(), &[]);
+                self.buffers.picker.make(kind.name(), &[]);
             } else {
-                let value = kind.value(&self.view.store, id, &self.dn)?;
-                self.picker.make(kind.name(), &[&value]);
+                let value = kind.value(&self.view.store, id, &self.buffers.dn)?;
+                self.buffers.picker.make(kind.name(), &[&value]);
             }
         }
         Ok(())

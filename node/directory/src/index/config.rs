@@ -1,5 +1,7 @@
 //! Index definitions as text: the `index ATTR[,ATTR] TYPES` lines of slapd.conf, and the defaults.
 
+use super::keys::supported;
+use bindery_model::schema::Schema;
 use std::fmt;
 
 /// Which indexes an attribute has.
@@ -220,9 +222,28 @@ pub const DEFAULT_INDEXES: [(&str, IndexTypes); 24] = [
     ("krbPrincipalName", EQ),
 ];
 
+/// [`DEFAULT_INDEXES`] of the attributes that `schema` has, with the types that their rules allow: what a bootstrap
+/// takes.
+pub fn default_indexes(schema: &Schema) -> Vec<(String, IndexTypes)> {
+    let known = DEFAULT_INDEXES.iter().filter_map(|(name, types)| {
+        let attribute = schema.attribute(name)?;
+        Some(((*name).to_owned(), supported(attribute, *types)))
+    });
+    known.filter(|(_, types)| !types.is_empty()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn default_indexes_fit_the_shipped_schema() {
+        let indexes = default_indexes(&Schema::shipped());
+        for (name, types) in [("uid", EQ_SUB), ("cn", EQ_SUB), ("mail", EQ_SUB), ("member", EQ), ("entryUUID", EQ)] {
+            assert!(indexes.contains(&(name.to_owned(), types)), "{name}");
+        }
+        assert!(indexes.contains(&("modifyTimestamp".to_owned(), EQ_ORDERING)));
+    }
 
     #[test]
     fn slapd_conf_lines_are_read() {
