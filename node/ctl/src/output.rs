@@ -28,6 +28,9 @@ pub fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(header.to_vec());
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
     table
 }
 
@@ -58,6 +61,11 @@ pub fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// `1 error`, `2 errors`.
+pub fn counted(number: u64, noun: &str, plural: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { noun } else { plural })
 }
 
 /// A size with the largest unit that keeps it at 1 or more.

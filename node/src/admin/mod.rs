@@ -12,6 +12,7 @@ mod status;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bindery_directory::Directory;
 use bindery_proto::admin::admin_server::AdminServer;
@@ -32,6 +33,8 @@ use service::{AdminService, PeerService};
 const REQUEST_MAX_BYTES: usize = 8 << 20;
 /// The largest reply: the status of a large cluster, or a chunk of a dump.
 const REPLY_MAX_BYTES: usize = 8 << 20;
+/// Calls under way when the node stops may take this long to end.
+const STOP_GRACE: Duration = Duration::from_millis(500);
 /// Loads at once on one node: each may hold all the memory that is set aside for commands.
 const LOADS_MAX: usize = 1;
 
@@ -97,8 +100,11 @@ pub async fn serve(
     let incoming = tokio_stream::wrappers::UnixListenerStream::new(socket);
     let unix = tonic::transport::Server::builder()
         .add_routes(over_socket)
-        .serve_with_incoming_shutdown(incoming, stopped(stop));
-    Ok(vec![tokio::spawn(report("gRPC", tcp)), tokio::spawn(report("the administration socket", unix))])
+        .serve_with_incoming_shutdown(incoming, stopped(stop.clone()));
+    Ok(vec![
+        tokio::spawn(until_stopped("gRPC", tcp, stop.clone())),
+        tokio::spawn(until_stopped("the administration socket", unix, stop)),
+    ])
 }
 
 fn admin(shared: &Arc<Shared>, door: Door) -> AdminServer<AdminService> {
@@ -112,8 +118,22 @@ async fn stopped(mut stop: watch::Receiver<bool>) {
     let _ = stop.wait_for(|stop| *stop).await;
 }
 
-async fn report(what: &str, serving: impl Future<Output = Result<(), tonic::transport::Error>>) {
-    if let Err(error) = serving.await {
-        tracing::error!(%error, "{what} ended");
+/// Serves until `stop`, and then for [`STOP_GRACE`]: the other nodes' connections never end by themselves.
+async fn until_stopped(
+    what: &str,
+    serving: impl Future<Output = Result<(), tonic::transport::Error>>,
+    stop: watch::Receiver<bool>,
+) {
+    let grace = async {
+        stopped(stop).await;
+        tokio::time::sleep(STOP_GRACE).await;
+    };
+    tokio::select! {
+        served = serving => {
+            if let Err(error) = served {
+                tracing::error!(%error, "{what} ended");
+            }
+        }
+        () = grace => tracing::debug!("{what}: open connections are cut off"),
     }
 }

@@ -150,7 +150,10 @@ fn print(plan: &Plan, outcome: &Outcome, format: Format) {
             })
         ),
         Format::Table => {
-            println!("{:<12} {:>12} {:>10} {:>10} {:>10} {:>10}", "", "operations/s", "p50 ms", "p90 ms", "p99 ms", "max ms");
+            println!(
+                "{:<12} {:>12} {:>10} {:>10} {:>10} {:>10}",
+                "", "operations/s", "p50 ms", "p90 ms", "p99 ms", "max ms"
+            );
             println!(
                 "{:<12} {:>12.0} {:>10.3} {:>10.3} {:>10.3} {:>10.3}",
                 plan.kind.name(),

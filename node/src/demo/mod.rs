@@ -21,10 +21,11 @@ use bindery_ctl::load::{LoadOptions, Report};
 use bindery_ctl::{CtlError, EXIT_DONE, EXIT_REFUSED};
 use bindery_proto::admin::{AddIndexesRequest, AddSchemaRequest, StatusReply, StatusRequest};
 use clap::Args;
-use tokio::process::Child;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+
+use process::Running;
 
 use plan::{ADMIN_DN, ADMIN_PASSWORD, DEFAULT_PORT_BASE, Node, SUFFIX};
 
@@ -190,7 +191,7 @@ fn refuse_ports_in_use(nodes: &[Node]) -> Result<(), DemoError> {
         for (port, purpose) in node.ports() {
             if let Err(error) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
                 return Err(DemoError::Setup(format!(
-                    "port {port} ({purpose} of {}) cannot be used: {error}\nis another demo running? stop it, or choose other ports with --port-base 21389",
+                    "port {port} ({purpose} of {}) cannot be used: {error}\nis another demo running? stop it, or choose other ports with --port-base",
                     node.name
                 )));
             }
@@ -222,7 +223,7 @@ async fn prepare(
     args: &DemoArgs,
     home: &Home,
     nodes: &[Node],
-    children: &mut [Child],
+    children: &mut [Running],
     indexes: Option<Vec<bindery_proto::admin::IndexDefinition>>,
     schema: Vec<bindery_proto::admin::add_schema_request::File>,
 ) -> Result<StatusReply, DemoError> {
@@ -276,12 +277,12 @@ async fn load(connect: &ConnectArgs, path: &Path) -> Result<(), DemoError> {
 async fn wait_until_formed(
     connect: &ConnectArgs,
     nodes: &[Node],
-    children: &mut [Child],
+    children: &mut [Running],
 ) -> Result<StatusReply, DemoError> {
     let deadline = Instant::now() + READY_PATIENCE;
     loop {
         for (node, child) in nodes.iter().zip(children.iter_mut()) {
-            if let Ok(Some(status)) = child.try_wait() {
+            if let Some(status) = child.ended() {
                 return Err(DemoError::Setup(format!(
                     "{} {}; its log ends so:\n{}",
                     node.name,
@@ -317,7 +318,7 @@ async fn formed(connect: &ConnectArgs, nodes: usize) -> Result<Option<StatusRepl
 }
 
 /// Says what there is, with lines that can be pasted.
-fn introduce(nodes: &[Node], children: &[Child], status: &StatusReply) {
+fn introduce(nodes: &[Node], children: &[Running], status: &StatusReply) {
     say!("");
     say!("{:<8}{:<4}{:<9}{:<26}{:<18}{}", "NODE", "ID", "PID", "LDAP", "GRPC", "DATA");
     for (node, child) in nodes.iter().zip(children) {
@@ -326,7 +327,7 @@ fn introduce(nodes: &[Node], children: &[Child], status: &StatusReply) {
             "{:<8}{:<4}{:<9}{:<26}{:<18}{}",
             node.name,
             id.map_or_else(|| "-".to_owned(), |id| id.to_string()),
-            child.id().map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
+            child.pid().map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
             node.ldap_url(),
             node.grpc_address(),
             node.data.display()
@@ -339,14 +340,14 @@ fn introduce(nodes: &[Node], children: &[Child], status: &StatusReply) {
     let first = nodes.first().map(Node::grpc_address).unwrap_or_default();
     say!("  bindery status --endpoint {first}");
     if nodes.len() > 1
-        && let Some(pid) = children.last().and_then(Child::id)
+        && let Some(pid) = children.last().and_then(Running::pid)
     {
         say!("  kill -9 {pid}    (it starts again after 10 s; reads and writes go on meanwhile)");
     }
     say!("");
 }
 
-async fn supervise(nodes: Vec<Node>, children: Vec<Child>, interrupt: &mut Interrupt) {
+async fn supervise(nodes: Vec<Node>, children: Vec<Running>, interrupt: &mut Interrupt) {
     let (stop, stopping) = watch::channel(false);
     let mut keepers = JoinSet::new();
     for (node, child) in nodes.into_iter().zip(children) {
@@ -362,7 +363,7 @@ async fn supervise(nodes: Vec<Node>, children: Vec<Child>, interrupt: &mut Inter
     }
 }
 
-async fn stop_all(nodes: &[Node], children: Vec<Child>) {
+async fn stop_all(nodes: &[Node], children: Vec<Running>) {
     let mut ending = JoinSet::new();
     for (node, child) in nodes.iter().cloned().zip(children) {
         ending.spawn(async move { process::end(&node, child).await });

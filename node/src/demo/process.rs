@@ -6,7 +6,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::watch;
 
 use super::plan::Node;
@@ -18,9 +18,28 @@ const STOP_PATIENCE: Duration = Duration::from_secs(15);
 /// How much of a log is shown when a node does not start.
 const LOG_TAIL_LINES: usize = 12;
 
+/// A node's process. Its standard input is kept apart, since waiting for a [`Child`] closes the one it has.
+pub struct Running {
+    child: Child,
+    /// Closing it stops the node.
+    _stdin: Option<ChildStdin>,
+}
+
+impl Running {
+    /// None once it has ended and been waited for.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+}
+
 /// Starts a node. Standard input is a pipe whose other end this process holds: should it die in whatever way,
 /// the pipe closes and the node stops.
-pub fn spawn(node: &Node) -> Result<Child, String> {
+pub fn spawn(node: &Node) -> Result<Running, String> {
     let failed = |error: std::io::Error| format!("{} cannot be started: {error}", node.name);
     let program = std::env::current_exe().map_err(failed)?;
     let log = OpenOptions::new()
@@ -44,7 +63,9 @@ pub fn spawn(node: &Node) -> Result<Child, String> {
         // Ctrl-C at the terminal goes to this process only, which stops the nodes in good order.
         .process_group(0)
         .kill_on_drop(true);
-    command.spawn().map_err(failed)
+    let mut child = command.spawn().map_err(failed)?;
+    let stdin = child.stdin.take();
+    Ok(Running { child, _stdin: stdin })
 }
 
 /// The last lines of a node's log.
@@ -65,12 +86,12 @@ pub fn describe(status: ExitStatus) -> String {
 }
 
 /// Keeps one node running until `stop` turns true, then stops it.
-pub async fn keep(node: Node, mut child: Child, mut stop: watch::Receiver<bool>) {
+pub async fn keep(node: Node, mut running: Running, mut stop: watch::Receiver<bool>) {
     loop {
-        let pid = child.id().unwrap_or_default();
+        let pid = running.pid().unwrap_or_default();
         tokio::select! {
-            _ = stopped(&mut stop) => return end(&node, child).await,
-            status = child.wait() => {
+            _ = stopped(&mut stop) => return end(&node, running).await,
+            status = running.child.wait() => {
                 let how = status.map_or_else(|error| format!("is lost ({error})"), describe);
                 say!("{} (pid {pid}) {how}; it starts again in {} s", node.name, RESTART_AFTER.as_secs());
             }
@@ -82,8 +103,8 @@ pub async fn keep(node: Node, mut child: Child, mut stop: watch::Receiver<bool>)
             }
             match spawn(&node) {
                 Ok(started) => {
-                    say!("{} started again, pid {}", node.name, started.id().unwrap_or_default());
-                    child = started;
+                    say!("{} started again, pid {}", node.name, started.pid().unwrap_or_default());
+                    running = started;
                     break;
                 }
                 Err(why) => say!("{why}; next attempt in {} s", RESTART_AFTER.as_secs()),
@@ -99,15 +120,15 @@ async fn stopped(stop: &mut watch::Receiver<bool>) {
 }
 
 /// Asks a node to stop, and kills it if it does not.
-pub async fn end(node: &Node, mut child: Child) {
-    let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+pub async fn end(node: &Node, mut running: Running) {
+    let pid = running.pid().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
     if let Some(pid) = pid {
         // It may have ended by itself meanwhile; it has not been waited for, so that the pid is still its own.
         let _ = kill_process(pid, Signal::TERM);
     }
-    if tokio::time::timeout(STOP_PATIENCE, child.wait()).await.is_err() {
+    if tokio::time::timeout(STOP_PATIENCE, running.child.wait()).await.is_err() {
         say!("{} does not stop; it is killed (its data is safe)", node.name);
-        if let Err(error) = child.kill().await {
+        if let Err(error) = running.child.kill().await {
             say!("{} cannot be killed: {error}", node.name);
         }
     }

@@ -17,7 +17,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use crate::connect::ConnectArgs;
 use crate::error::CtlError;
-use crate::output::{self, Format, FormatArgs, grouped};
+use crate::output::{self, Format, FormatArgs, counted, grouped};
 
 /// Bytes of one message.
 pub const CHUNK_BYTES: usize = 256 << 10;
@@ -250,7 +250,7 @@ impl Report {
         let rate = per_second(progress.entries_applied, self.started.elapsed());
         let errors = match progress.errors {
             0 => String::new(),
-            errors => format!("  {} errors", grouped(errors)),
+            errors => format!("  {}", counted(errors, "error", "errors")),
         };
         self.bar.set_message(format!("{} entries  {}/s{errors}", grouped(progress.entries_applied), grouped(rate)));
         self.bar.set_position(progress.bytes_read);
@@ -314,9 +314,9 @@ pub fn sentence(summary: &LoadSummary, dry_run: bool) -> String {
     let rate = grouped(per_second(summary.entries_read, elapsed));
     let mut parts = Vec::new();
     if dry_run {
-        parts.push(format!("{} entries checked, nothing changed", grouped(summary.entries_read)));
+        parts.push(format!("{} checked, nothing changed", counted(summary.entries_read, "entry", "entries")));
     } else {
-        parts.push(format!("{} entries added", grouped(summary.added)));
+        parts.push(format!("{} added", counted(summary.added, "entry", "entries")));
         for (count, what) in [(summary.replaced, "replaced"), (summary.skipped, "skipped")] {
             if count > 0 {
                 parts.push(format!("{} {what}", grouped(count)));
@@ -324,10 +324,10 @@ pub fn sentence(summary: &LoadSummary, dry_run: bool) -> String {
         }
     }
     if summary.passwords_hashed > 0 {
-        parts.push(format!("{} passwords hashed", grouped(summary.passwords_hashed)));
+        parts.push(format!("{} hashed", counted(summary.passwords_hashed, "password", "passwords")));
     }
     if summary.errors > 0 {
-        parts.push(format!("{} errors", grouped(summary.errors)));
+        parts.push(counted(summary.errors, "error", "errors"));
     }
     format!("{} in {:.1} s ({rate} entries/s)", parts.join(", "), elapsed.as_secs_f64())
 }
@@ -422,10 +422,10 @@ mod tests {
             elapsed_ms: 2_000,
             ..LoadSummary::default()
         };
-        assert_eq!(sentence(&summary, false), "11,990 entries added, 9 skipped, 1 errors in 2.0 s (6,000 entries/s)");
+        assert_eq!(sentence(&summary, false), "11,990 entries added, 9 skipped, 1 error in 2.0 s (6,000 entries/s)");
         assert_eq!(
             sentence(&summary, true),
-            "12,000 entries checked, nothing changed, 1 errors in 2.0 s (6,000 entries/s)"
+            "12,000 entries checked, nothing changed, 1 error in 2.0 s (6,000 entries/s)"
         );
     }
 }

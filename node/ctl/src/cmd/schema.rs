@@ -51,8 +51,10 @@ pub(crate) async fn run(args: SchemaArgs) -> Result<(), CtlError> {
             "present": reply.present,
         })),
         Format::Table => output::line(&format!(
-            "{} attribute types and {} object classes added, {} were there already",
-            reply.attribute_types, reply.object_classes, reply.present
+            "{} and {} added, {} there already",
+            output::counted(reply.attribute_types.into(), "attribute type", "attribute types"),
+            output::counted(reply.object_classes.into(), "object class", "object classes"),
+            reply.present
         )),
     }
 }

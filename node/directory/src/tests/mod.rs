@@ -11,6 +11,7 @@ mod model;
 mod rename;
 mod search;
 mod snapshot;
+mod walk;
 
 use crate::command::{
     AttributeValues, Body, ChangeKind, Command, Done, ExistingMode, LogEntry, LogPosition, Reply, Stamp,
