@@ -305,11 +305,10 @@ mod tests {
     #[test]
     fn every_character_prepared_twice_is_as_once() {
         for character in '\0'..=char::MAX {
+            let text = format!("{character} a{character}b {character}\u{301}");
             for fold in [Fold::Ignore, Fold::Exact] {
-                for text in [format!("{character}"), format!("a{character}b"), format!("{character}\u{301}")] {
-                    let once = prepared(&text, fold);
-                    assert_eq!(prepared(&once, fold), once, "{character:?} U+{:04X}", u32::from(character));
-                }
+                let once = prepared(&text, fold);
+                assert_eq!(prepared(&once, fold), once, "{character:?} U+{:04X}", u32::from(character));
             }
         }
     }
