@@ -79,9 +79,9 @@ impl FaultyFiles {
         let mut files = std::mem::take(&mut state.files);
         files.retain(|_, file| {
             if file.removed {
-                return state.random() % 2 == 0;
+                return state.random().is_multiple_of(2);
             }
-            file.listed || state.random() % 2 == 0
+            file.listed || state.random().is_multiple_of(2)
         });
         for file in files.values_mut() {
             file.removed = false;
@@ -98,7 +98,7 @@ impl FaultyFiles {
                         let mut at = offset;
                         while at < end {
                             let next = end.min((at / SECTOR + 1) * SECTOR);
-                            if state.random() % 2 == 0 {
+                            if state.random().is_multiple_of(2) {
                                 file.durable[at..next].copy_from_slice(&bytes[at - offset..next - offset]);
                             }
                             at = next;

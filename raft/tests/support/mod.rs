@@ -14,7 +14,7 @@ use bindery_raft::{
 use bytes::Bytes;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::time::Instant;
-use tokio_stream::wrappers::TcpListenerStream;
+use tonic::transport::server::TcpIncoming;
 
 use self::machine::MemoryMachine;
 
@@ -171,7 +171,7 @@ impl Node {
                 Arc::new(SystemRandomness),
             )
             .await?;
-            let incoming = TcpListenerStream::new(listen(address).await);
+            let incoming = TcpIncoming::from(listen(address).await).with_nodelay(Some(true));
             tokio::spawn(server().add_routes(cluster.routes()).serve_with_incoming(incoming));
             Ok(cluster)
         });
