@@ -4,8 +4,6 @@
 //! Synchronous. It knows no socket, no clock, no source of randomness and no Raft: what apply needs of
 //! time and randomness travels in the log entry (see `DESIGN.md` beside this crate's manifest).
 
-#![allow(dead_code)]
-
 pub mod access;
 mod apply;
 mod candidate;

@@ -28,6 +28,8 @@ const RECORD: u8 = 1;
 const END: u8 = 2;
 const RECORD_HEADER_BYTES: usize = 1 + 4 + 2 + 4;
 const END_BYTES: usize = 1 + 8 + 16;
+/// The longest value of the store.
+const VALUE_BYTES_MAX: usize = 1 << 30;
 /// Bytes of records put in one transaction while installing: bounds what is dirty and not yet published.
 const COMMIT_BYTES: usize = 1 << 20;
 
@@ -65,7 +67,7 @@ pub struct SnapshotReader {
 impl SnapshotReader {
     pub(crate) fn new(view: View, applied: Applied) -> Result<SnapshotReader, DirectoryError> {
         let mut trees = view.trees()?;
-        trees.sort_by(|a, b| b.0.cmp(&a.0));
+        trees.sort_by_key(|tree| std::cmp::Reverse(tree.0));
         let mut pending = Vec::with_capacity(HEADER_BYTES);
         pending.extend_from_slice(MAGIC);
         pending.extend_from_slice(&VERSION.to_be_bytes());
@@ -160,6 +162,8 @@ pub struct SnapshotWriter {
     txn: Option<WriteTxn>,
     /// Bytes received that are not a whole record yet.
     pending: Vec<u8>,
+    /// How many of them make it whole, as far as is known: a large record is looked at once, not with every chunk.
+    needed_bytes: usize,
     hash: Xxh3Default,
     header: Option<Option<LogPosition>>,
     uncommitted_bytes: usize,
@@ -187,6 +191,7 @@ impl SnapshotWriter {
             store,
             txn: None,
             pending: Vec::new(),
+            needed_bytes: 0,
             hash: Xxh3Default::new(),
             header: None,
             uncommitted_bytes: 0,
@@ -201,6 +206,10 @@ impl SnapshotWriter {
     /// A stream that cannot be read, or the store's.
     pub fn chunk(&mut self, bytes: &[u8]) -> Result<(), DirectoryError> {
         self.pending.extend_from_slice(bytes);
+        if self.pending.len() < self.needed_bytes {
+            return Ok(());
+        }
+        self.needed_bytes = 0;
         let pending = std::mem::take(&mut self.pending);
         let mut rest = pending.as_slice();
         while let Some(used) = self.take(rest)? {
@@ -239,8 +248,14 @@ impl SnapshotWriter {
                     header[at..at + len].iter().fold(0usize, |sum, byte| sum << 8 | usize::from(*byte))
                 };
                 let (tree, key_len, value_len) = (number(1, 4), number(5, 2), number(7, 4));
+                if value_len > VALUE_BYTES_MAX {
+                    return bad("a value is longer than the store's");
+                }
                 let whole = RECORD_HEADER_BYTES + key_len + value_len;
-                let Some(item) = bytes.get(..whole) else { return Ok(None) };
+                let Some(item) = bytes.get(..whole) else {
+                    self.needed_bytes = whole;
+                    return Ok(None);
+                };
                 let (key, value) = item[RECORD_HEADER_BYTES..].split_at(key_len);
                 let store = &self.store;
                 let txn = self.txn.get_or_insert_with(|| store.begin());

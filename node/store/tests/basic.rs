@@ -177,3 +177,13 @@ fn bad_arguments_are_refused_and_hurt_nothing() {
     assert!(matches!(store.begin().commit(&[0; 257]), Err(StoreError::LabelSize(257))));
     store.begin().commit(b"the writer lock was given back").unwrap();
 }
+
+#[test]
+fn handles_go_where_threads_need_them() {
+    fn shared<T: Send + Sync + Clone + 'static>() {}
+    fn sent<T: Send + 'static>() {}
+    shared::<Store>();
+    shared::<bindery_store::View>();
+    sent::<bindery_store::WriteTxn>();
+    sent::<bindery_store::Cursor<'static>>();
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bindery_store::{OsFiles, Store, StoreOptions, TreeId};
+use bindery_store::{AllocatorKind, OsFiles, Store, StoreOptions, TreeId};
 
 const ARENA: usize = 16 << 20;
 
@@ -96,4 +96,37 @@ fn space_that_is_freed_is_used_again() {
     let last = store.stats().file_bytes;
     assert!(last < first * 3 / 2, "the file grew from {first} to {last} though its content did not");
     store.verify().unwrap();
+}
+
+/// A page costs exactly its frames: an arena holds as many pages as it has frames. (The buddy allocator that put headers
+/// into its blocks held half of them.)
+#[test]
+fn an_arena_holds_as_many_pages_as_it_has_frames() {
+    for allocator in [AllocatorKind::Buddy, AllocatorKind::FirstFit] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store");
+        let open = |frames: u64| {
+            let options = StoreOptions { arena_bytes: frames as usize * 4096, allocator };
+            Store::open(Arc::new(OsFiles), &path, options).unwrap()
+        };
+        let store = open(4096);
+        let mut txn = store.begin();
+        for i in 0..50_000u64 {
+            txn.put(TreeId(1), &i.to_be_bytes(), &[1; 80]).unwrap();
+        }
+        txn.commit(b"").unwrap();
+        store.checkpoint().unwrap();
+        let pages = store.verify().unwrap();
+        drop(store);
+
+        // Just enough frames: what the tree has, with a few for pages on their way.
+        let store = open(pages.reachable_blocks + 16);
+        let view = store.view();
+        let read_all =
+            || (0..50_000u64).for_each(|i| assert!(view.get(TreeId(1), &i.to_be_bytes(), |_| ()).unwrap().is_some()));
+        read_all();
+        let before = store.stats().cache.page_ins;
+        read_all();
+        assert_eq!(store.stats().cache.page_ins, before, "{allocator:?}: {:?}", store.stats().cache);
+    }
 }

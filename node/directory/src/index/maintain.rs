@@ -18,6 +18,8 @@ const GATHERED_BYTES_MAX: usize = 32 << 20;
 
 struct Delta {
     tree: u32,
+    /// The first eight bytes of the key as a number: most comparisons end here, without touching the key.
+    prefix: u64,
     key_start: usize,
     key_len: u32,
     add: bool,
@@ -35,7 +37,11 @@ impl Deltas {
     fn push(&mut self, tree: TreeId, key: &[u8], id: u64, add: bool) {
         let key_start = self.keys.len();
         self.keys.extend_from_slice(key);
-        self.list.push(Delta { tree: tree.0, key_start, key_len: key.len() as u32, add, id });
+        let mut prefix = [0; 8];
+        let known = key.len().min(prefix.len());
+        prefix[..known].copy_from_slice(&key[..known]);
+        let prefix = u64::from_be_bytes(prefix);
+        self.list.push(Delta { tree: tree.0, prefix, key_start, key_len: key.len() as u32, add, id });
     }
 
     /// Gathers the changes of every index that is kept up, when entry `id` changes from `old` to `new`; `None`
@@ -48,20 +54,31 @@ impl Deltas {
         old: Option<&Entry>,
         new: Option<&Entry>,
     ) {
-        let changed = match (old, new) {
-            (Some(old), Some(new)) => Some(changed_attributes(old, new)),
-            _ => None,
+        let (old, new) = match (old, new) {
+            (Some(old), Some(new)) => (old, new),
+            (None, Some(entry)) => return self.all(indexes, schema, id, entry, true),
+            (Some(entry), None) => return self.all(indexes, schema, id, entry, false),
+            (None, None) => return,
         };
+        let changed = changed_attributes(old, new);
         for (index, types) in keys::maintained(indexes) {
-            if changed.as_ref().is_some_and(|changed| !keys::concerns(index, changed, schema)) {
+            if !keys::concerns(index, &changed, schema) {
                 continue;
             }
-            let (removed, added) = keys::changed_keys(index, types, old, new, schema);
+            let (removed, added) = keys::changed_keys(index, types, Some(old), Some(new), schema);
             for key in &removed {
                 self.push(index.tree, key, id, false);
             }
             for key in &added {
                 self.push(index.tree, key, id, true);
+            }
+        }
+    }
+
+    fn all(&mut self, indexes: &Indexes, schema: &Schema, id: u64, entry: &Entry, add: bool) {
+        for (index, types) in keys::maintained(indexes) {
+            for key in keys::entry_keys(index, types, entry, schema) {
+                self.push(index.tree, &key, id, add);
             }
         }
     }
@@ -89,9 +106,9 @@ impl Deltas {
         let keys = std::mem::take(&mut self.keys);
         let key = |delta: &Delta| &keys[delta.key_start..delta.key_start + delta.key_len as usize];
         // Stable: changes of one id in one list stay in their order.
-        list.sort_by(|a, b| (a.tree, key(a), a.id).cmp(&(b.tree, key(b), b.id)));
+        list.sort_by(|a, b| (a.tree, a.prefix, key(a), a.id).cmp(&(b.tree, b.prefix, key(b), b.id)));
         let (mut added, mut removed) = (Vec::new(), Vec::new());
-        for same in list.chunk_by(|a, b| a.tree == b.tree && key(a) == key(b)) {
+        for same in list.chunk_by(|a, b| a.tree == b.tree && a.prefix == b.prefix && key(a) == key(b)) {
             added.clear();
             removed.clear();
             for of_id in same.chunk_by(|a, b| a.id == b.id) {

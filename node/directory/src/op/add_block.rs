@@ -142,6 +142,9 @@ impl<'a> Plan<'a> {
         let checked = schema.check_entry(&entry).map_err(op::schema_error)?;
         let class = schema.object_class_by_id(checked.structural).map(|class| class.name().to_owned());
         self.operational.set_structural(&mut entry, class.as_deref().unwrap_or_default());
+        if let Target::Replace { loaded, .. } = &target {
+            self.operational.keep(&mut entry, &loaded.entry);
+        }
         self.operational.complete(&mut entry, self.context, &self.requester, self.ordinal);
         entry.arrange(schema);
         self.ordinal += 1;

@@ -2,7 +2,7 @@
 
 use crate::apply::{Batch, Context};
 use crate::command::{Command, Delete, Done, ENTRIES_MAX, Operation};
-use crate::dit;
+use crate::dit::{self, DEPTH_MAX};
 use crate::error::{DirectoryError, OpError, OpErrorKind, Stop};
 use crate::identity::Identity;
 use crate::op::{self, Name};
@@ -67,9 +67,8 @@ fn delete_below(batch: &mut Batch, top: u64) -> Result<Done, DirectoryError> {
     let mut done = Done { entry_id: top, more: true, ..Done::default() };
     // The way down to the present entry: (id, its key in the tree of names).
     let mut path: Vec<(u64, Vec<u8>)> = Vec::new();
-    let mut looked_at = 0;
-    while looked_at < ENTRIES_MAX {
-        looked_at += 1;
+    // Going down is not counted: it is bounded by the depth of the tree and by what has been removed.
+    while done.entries < ENTRIES_MAX as u64 && path.len() < DEPTH_MAX {
         let at = path.last().map_or(top, |(id, _)| *id);
         if let Some((key, child)) = dit::first_child(&batch.txn, at)? {
             path.push((child, key));

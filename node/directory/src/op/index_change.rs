@@ -113,12 +113,9 @@ pub(crate) fn add(batch: &mut Batch, context: &Context, change: IndexChange) -> 
 pub(crate) fn drop(batch: &mut Batch, context: &Context, change: IndexChange) -> Result<Done, Stop> {
     context.require_admin("change indexes")?;
     require_founded(batch)?;
-    let attribute =
-        batch.schema.attribute(&change.attribute).and_then(|attribute| batch.indexes.find(attribute.id)).copied();
+    let index = batch.schema.attribute(&change.attribute).and_then(|attribute| batch.indexes.find(attribute.id));
     let types = u8::try_from(change.types).ok().and_then(IndexTypes::from_bits).unwrap_or_default();
-    let Some(index) =
-        attribute.filter(|index| !index.maintained().without(index.maintained().without(types)).is_empty())
-    else {
+    let Some(index) = index.copied().filter(|index| index.maintained().without(types) != index.maintained()) else {
         return Err(OpError::new(
             OpErrorKind::NoSuchAttribute,
             format!("there is no such index on {}", change.attribute),
@@ -126,24 +123,21 @@ pub(crate) fn drop(batch: &mut Batch, context: &Context, change: IndexChange) ->
         .into());
     };
     let left = index.maintained().without(types);
-    let replacement = (!left.is_empty()).then(|| TreeId(batch.state.next_tree));
     batch.remove_index(index)?;
-    if let Some(tree) = replacement {
-        // What is left moves to a tree of its own and is built again: the old tree goes as a whole, which costs
-        // no more than its pages.
-        batch.state.next_tree += 1;
-        let building = !batch.is_without_entries()?;
-        let index = Index {
-            attribute: index.attribute,
-            tree,
-            ready: if building { IndexTypes::default() } else { left },
-            building: if building { left } else { IndexTypes::default() },
-            next_id: if building { FIRST_ENTRY_ID } else { 0 },
-        };
-        batch.put_index(index)?;
-        return Ok(Done { more: building, ..Done::default() });
+    if left.is_empty() {
+        return Ok(Done::default());
     }
-    Ok(Done::default())
+    // What is left moves to a tree of its own and is built again: the old tree goes as a whole, which costs no more
+    // than its pages.
+    let tree = TreeId(batch.state.next_tree);
+    batch.state.next_tree += 1;
+    let (ready, building, next_id) = if batch.is_without_entries()? {
+        (left, IndexTypes::default(), 0)
+    } else {
+        (IndexTypes::default(), left, FIRST_ENTRY_ID)
+    };
+    batch.put_index(Index { attribute: index.attribute, tree, ready, building, next_id })?;
+    Ok(Done { more: !building.is_empty(), ..Done::default() })
 }
 
 impl Batch {

@@ -66,10 +66,11 @@ pub(crate) fn apply(batch: &mut Batch, context: &Context, modify: Modify) -> Res
     }
     let loaded = op::load(&batch.txn, id)?;
     let mut entry = loaded.entry.clone();
-    change(&mut entry, &list, &batch.schema)?;
+    apply_modifications(&mut entry, &list, &batch.schema).map_err(modify_error)?;
     if let Some(rdn) = stored_leaf_rdn(&loaded.rdn)? {
         op::require_rdn_values(&entry, &rdn, &batch.schema)?;
     }
+    check_changed(&entry, &batch.schema)?;
     batch.touch(context, &mut entry);
     entry.arrange(&batch.schema);
     let bytes = batch.encode_entry(loaded.parent, &loaded.rdn, &entry)?;
@@ -109,12 +110,6 @@ fn modifications(changes: Vec<Change>, schema: &Schema) -> Result<Vec<Modificati
         list.push(Modification { op, description, values: given.values });
     }
     Ok(list)
-}
-
-/// Changes the entry and checks the result.
-fn change(entry: &mut Entry, list: &[Modification], schema: &Schema) -> Result<(), OpError> {
-    apply_modifications(entry, list, schema).map_err(modify_error)?;
-    check_changed(entry, schema)
 }
 
 fn modify_error(error: ModifyError) -> OpError {

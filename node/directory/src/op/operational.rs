@@ -50,6 +50,15 @@ impl Operational {
         fill(self.entry_csn, &|| stamp::entry_csn(context.time_us, context.position, ordinal));
     }
 
+    /// Keeps who the entry is and who made it when, where the content that replaces it does not say.
+    pub(crate) fn keep(&self, entry: &mut Entry, old: &Entry) {
+        for id in [self.entry_uuid, self.creators_name, self.create_timestamp].into_iter().flatten() {
+            if entry.plain_values(id).is_empty() {
+                entry.set(AttributeDescription::plain(id), old.plain_values(id).to_vec());
+            }
+        }
+    }
+
     /// Sets who changed the entry, and when.
     pub(crate) fn touch(&self, entry: &mut Entry, context: &Context, requester: &str, ordinal: usize) {
         let mut put = |id: Option<AttrId>, value: String| {

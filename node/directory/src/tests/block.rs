@@ -42,7 +42,7 @@ fn parents_may_stand_in_the_same_block() {
 fn t43_a_block_is_all_or_nothing_and_names_its_bad_entry() {
     let mut node = Node::new();
     let before = dump(&node.view());
-    let cases: &[(&[(&str, &[(&str, &[&str])])], OpErrorKind, u32)] = &[
+    let cases: &[(&[Given], OpErrorKind, u32)] = &[
         (&[("ou=a,dc=example,dc=com", OU), ("ou=A,dc=example,dc=com", OU)], OpErrorKind::EntryAlreadyExists, 1),
         (&[("ou=a,dc=example,dc=com", OU), ("ou=x,ou=y,dc=example,dc=com", OU)], OpErrorKind::NoSuchObject, 1),
         (&[("ou=x,ou=a,dc=example,dc=com", OU), ("ou=a,dc=example,dc=com", OU)], OpErrorKind::NoSuchObject, 0),
@@ -100,18 +100,18 @@ fn existing_entries_are_skipped_or_replaced() {
     node.add_ou("ou=a,dc=example,dc=com").unwrap();
     node.add_ou("ou=b,ou=a,dc=example,dc=com").unwrap();
     let with_text: &[(&str, &[&str])] = &[("objectClass", &["organizationalUnit"]), ("description", &["new"])];
-    let block: &[(&str, &[(&str, &[&str])])] =
-        &[("ou=a,dc=example,dc=com", with_text), ("ou=c,ou=a,dc=example,dc=com", with_text)];
+    let block: &[Given] = &[("ou=a,dc=example,dc=com", with_text), ("ou=c,ou=a,dc=example,dc=com", with_text)];
     let skipped = done(node.block(ExistingMode::Skip, block));
     assert_eq!((skipped.entries, skipped.skipped), (1, 1));
     assert!(node.values("ou=a,dc=example,dc=com", "description").is_empty());
+    let uuid = node.values("ou=a,dc=example,dc=com", "entryUUID");
     let replaced = done(node.block(ExistingMode::Replace, block));
     assert_eq!((replaced.entries, replaced.replaced), (2, 2));
     assert_eq!(node.values("ou=a,dc=example,dc=com", "description"), ["new"]);
+    assert_eq!(node.values("ou=a,dc=example,dc=com", "entryUUID"), uuid);
     assert_eq!(node.children("ou=a,dc=example,dc=com"), 2);
     assert_eq!(node.indexed("description", "new"), 2);
-    let twice: &[(&str, &[(&str, &[&str])])] =
-        &[("ou=a,dc=example,dc=com", with_text), ("ou=A,dc=example,dc=com", with_text)];
+    let twice: &[Given] = &[("ou=a,dc=example,dc=com", with_text), ("ou=A,dc=example,dc=com", with_text)];
     assert_eq!(refused(node.block(ExistingMode::Replace, twice)), (OpErrorKind::EntryAlreadyExists, Some(1)));
     node.check();
 }

@@ -193,6 +193,7 @@ fn rfc4511_4_6_modify_refusals() {
     let mut modify = |change: (ChangeKind, &str, &[&str])| kind(node.modify(dn, &[change]));
     assert_eq!(modify((Delete, "uid", &["a"])), NotAllowedOnRdn);
     assert_eq!(modify((Replace, "uid", &["b"])), NotAllowedOnRdn);
+    assert_eq!(modify((Delete, "uid", &[])), NotAllowedOnRdn);
     assert_eq!(modify((Delete, "sn", &[])), ObjectClassViolation);
     assert_eq!(modify((Add, "nosuch", &["1"])), UndefinedAttributeType);
     assert_eq!(modify((Replace, "entryUUID", &["00000000-0000-4000-8000-000000000000"])), ConstraintViolation);
@@ -266,6 +267,36 @@ fn a_subtree_is_deleted_in_steps() {
     }
     assert_eq!(deleted, 30 * 41 + 1);
     assert_eq!(node.children("dc=example,dc=com"), 0);
+}
+
+#[test]
+fn a_chain_deeper_than_a_step_is_deleted() {
+    let mut node = Node::new();
+    // Two chains joined by a move.
+    let mut chain = |root: &str, length: usize| {
+        let mut dn = format!("ou={root},dc=example,dc=com");
+        let mut entries = vec![block_entry(&dn, &[("objectClass", &["organizationalUnit"])])];
+        for _ in 1..length {
+            dn = format!("ou=x,{dn}");
+            entries.push(block_entry(&dn, &[("objectClass", &["organizationalUnit"])]));
+        }
+        node.run(op::add_block::prepare(&ADMIN, entries, ExistingMode::Error).unwrap()).unwrap();
+        dn
+    };
+    let bottom = chain("a", 700);
+    chain("b", 700);
+    node.rename("ou=b,dc=example,dc=com", "ou=b", true, Some(&bottom)).unwrap();
+    let mut steps = Vec::new();
+    loop {
+        let request = DeleteRequest { dn: "ou=a,dc=example,dc=com".into(), subtree: true };
+        let done = node.run(op::delete::prepare(&node.view(), &ADMIN, request).unwrap()).unwrap();
+        steps.push(done.entries);
+        if !done.more {
+            break;
+        }
+    }
+    assert_eq!(steps, [1_000, 399, 1]);
+    node.check();
 }
 
 #[test]

@@ -49,6 +49,9 @@ pub fn open(folder: &Path) -> Directory {
     Directory::open(Arc::new(OsFiles), folder, options()).unwrap()
 }
 
+/// An entry of a block: DN, and attributes with their values.
+pub type Given<'a> = (&'a str, &'a [(&'a str, &'a [&'a str])]);
+
 /// A directory with the log that made it.
 pub struct Node {
     pub folder: tempfile::TempDir,
@@ -168,7 +171,7 @@ impl Node {
         self.run(op::modify_dn::prepare(&self.view(), &ADMIN, request)?)
     }
 
-    pub fn block(&mut self, mode: ExistingMode, entries: &[(&str, &[(&str, &[&str])])]) -> Reply {
+    pub fn block(&mut self, mode: ExistingMode, entries: &[Given]) -> Reply {
         let entries = entries.iter().map(|(dn, attributes)| block_entry(dn, attributes)).collect();
         let command = op::add_block::prepare(&ADMIN, entries, mode).unwrap();
         self.apply_payload(command.to_payload().unwrap())

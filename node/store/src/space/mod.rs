@@ -20,6 +20,10 @@ const MOST_GROWTH_CHUNKS: u64 = 64;
 /// Room for extents of a transaction that is kept for the next one.
 const KEPT_UNCOMMITTED: usize = 1 << 14;
 
+/// Ripe extents made free by one commit or checkpoint (each is one look at the page table): a version that much waited for
+/// must not stall the writer when it goes. All are, before the file grows.
+const RIPE_PORTION: usize = 4096;
+
 /// Versions whose last View went away, until the space lock's next holder takes note.
 pub type ReleasedVersions = Arc<Mutex<Vec<u64>>>;
 
@@ -38,8 +42,8 @@ pub struct Space {
     /// Freed extents by their oldest holder.
     deferred: BTreeMap<u64, Vec<Deferred>>,
     deferred_blocks: u64,
-    /// Freed extents whose frames were being written when they could have been reused.
-    busy: Vec<Deferred>,
+    /// Freed extents that no holder needs, to be made free in portions; one whose page is being written stays a while.
+    ripe: Vec<Deferred>,
     /// Extents of the open transaction.
     uncommitted: HashMap<u64, u8>,
     /// Roots pages of checkpoints not yet superseded, which no tree reaches.
@@ -90,7 +94,7 @@ impl Space {
             map,
             deferred: BTreeMap::new(),
             deferred_blocks: 0,
-            busy: Vec::new(),
+            ripe: Vec::new(),
             uncommitted: HashMap::new(),
             staged: Vec::new(),
             live: BTreeSet::new(),
@@ -152,7 +156,7 @@ impl Space {
             self.map.free(extent.block, extent.order);
         } else {
             self.deferred_blocks += 1 << extent.order;
-            self.busy.push(extent);
+            self.ripe.push(extent);
         }
     }
 
@@ -172,7 +176,7 @@ impl Space {
                 freed: generation,
             });
         }
-        self.retry_busy();
+        self.free_ripe(RIPE_PORTION);
     }
 
     /// Notes the version found at open.
@@ -221,34 +225,38 @@ impl Space {
             return;
         }
         for extent in self.deferred.remove(&version).unwrap_or_default() {
-            self.deferred_blocks -= 1 << extent.order;
-            self.defer(extent);
+            match self.oldest_holder(extent.born, extent.freed) {
+                Some(holder) => self.deferred.entry(holder).or_default().push(extent),
+                None => self.ripe.push(extent),
+            }
         }
     }
 
-    fn retry_busy(&mut self) {
-        for extent in std::mem::take(&mut self.busy) {
+    /// Makes up to `limit` ripe extents free.
+    fn free_ripe(&mut self, limit: usize) {
+        let portion = self.ripe.split_off(self.ripe.len().saturating_sub(limit));
+        for extent in portion {
             self.deferred_blocks -= 1 << extent.order;
             self.reuse_or_wait(extent);
         }
     }
 
-    /// Frees what became free since the last look.
+    /// Frees all that became free since the last look.
     pub fn release_unheld(&mut self) {
         self.note_released();
-        self.retry_busy();
+        self.free_ripe(usize::MAX);
     }
 
     /// Starts checkpoint of `version`: it becomes a holder. Answers the extent for its roots page and the bits of
     /// everything that it reaches.
     pub fn freeze(&mut self, version: u64, roots_order: u8) -> Result<(u64, Vec<u64>), StoreError> {
         assert!(self.in_progress.is_none(), "one checkpoint at a time");
-        self.release_unheld();
+        self.note_released();
         let roots = self.take(roots_order)?;
         self.in_progress = Some(version);
         let pointer = PagePtr { block: roots, order: roots_order, generation: version };
         let mut words = self.map.words().to_vec();
-        for extent in self.deferred.values().flatten().chain(&self.busy) {
+        for extent in self.deferred.values().flatten().chain(&self.ripe) {
             map::write_bits(&mut words, extent.block, extent.order, false);
         }
         for (block, order) in &self.uncommitted {
@@ -285,7 +293,8 @@ impl Space {
         if let Some(version) = dropped {
             self.reconsider(version);
         }
-        self.release_unheld();
+        self.note_released();
+        self.free_ripe(RIPE_PORTION);
     }
 
     /// Counts.
@@ -295,10 +304,10 @@ impl Space {
 
     /// A picture for `verify`.
     pub fn snapshot(&mut self) -> SpaceSnapshot {
-        self.release_unheld();
+        self.note_released();
         SpaceSnapshot {
             used: self.map.words().to_vec(),
-            deferred: self.deferred.values().flatten().chain(&self.busy).map(|e| (e.block, e.order)).collect(),
+            deferred: self.deferred.values().flatten().chain(&self.ripe).map(|e| (e.block, e.order)).collect(),
             uncommitted: self.uncommitted.iter().map(|(block, order)| (*block, *order)).collect(),
             staged: self.staged.clone(),
         }
