@@ -27,8 +27,9 @@ pub enum StoreError {
     /// An earlier I/O error latched the store; what it says now could be untrue. Reopen it.
     #[error("the store is stopped after an I/O error")]
     Poisoned,
-    /// The file has reached the largest size this format can address.
-    #[error("the store file is full")]
+    /// The disk is full, or the file has reached the largest size this format can address. The transaction can only be
+    /// dropped; the store works on.
+    #[error("no space left for the store file")]
     Full,
     /// A key is empty or longer than 1,024 bytes.
     #[error("key of {0} bytes (allowed: 1 to 1024)")]

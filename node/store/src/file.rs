@@ -6,6 +6,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
+
 /// The directory operations the store and its users need. Implemented by [`OsFiles`], and by fault-injecting
 /// file systems in tests.
 pub trait FileSystem: Send + Sync {
@@ -36,7 +39,7 @@ pub trait File: Send + Sync {
     fn sync(&self) -> io::Result<()>;
     /// Length in bytes.
     fn len(&self) -> io::Result<u64>;
-    /// Sets the length; new bytes read as zeros.
+    /// Sets the length; new bytes read as zeros. A full disk is answered by `ErrorKind::StorageFull` and changes nothing.
     fn set_len(&self, bytes: u64) -> io::Result<()>;
 }
 
@@ -97,6 +100,14 @@ impl File for OsFile {
     }
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
+        let length = self.0.metadata()?.len();
+        if bytes > length {
+            // Reserved now, so that a full disk shows here and not in a later write of a page.
+            match fallocate(&self.0, FallocateFlags::empty(), length, bytes - length) {
+                Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+                other => return Ok(other?),
+            }
+        }
         self.0.set_len(bytes)
     }
 }

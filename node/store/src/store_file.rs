@@ -84,9 +84,17 @@ impl StoreFile {
         self.run("sync", |file| file.sync())
     }
 
-    /// Sets the length.
+    /// Sets the length. A full disk is no reason to stop: nothing has been written.
     pub fn set_len(&self, bytes: u64) -> Result<(), StoreError> {
-        self.run("set length", |file| file.set_len(bytes))
+        let mut full = false;
+        let result = self.run("set length", |file| match file.set_len(bytes) {
+            Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+                full = true;
+                Ok(())
+            }
+            other => other,
+        });
+        if full { Err(StoreError::Full) } else { result }
     }
 
     /// The length.

@@ -309,3 +309,30 @@ fn a_lost_write_is_found_when_read() {
     }
     assert!(found > 10, "{found}");
 }
+
+#[test]
+fn a_full_disk_fails_the_transaction_and_not_the_store() {
+    let files = FaultyFiles::default();
+    let store = Store::open(Arc::new(files.clone()), Path::new(PATH), options()).unwrap();
+    files.set_capacity(4 << 20);
+    let mut txn = store.begin();
+    for key in 0..1000u64 {
+        txn.put(TREE, &key.to_be_bytes(), &[1; 500]).unwrap();
+    }
+    txn.commit(b"before").unwrap();
+    store.checkpoint().unwrap();
+    let mut txn = store.begin();
+    let refused = (1000..100_000u64).find_map(|key| txn.put(TREE, &key.to_be_bytes(), &[1; 500]).err());
+    assert!(matches!(refused, Some(StoreError::Full)), "{refused:?}");
+    assert!(matches!(txn.put(TREE, b"a", b"b"), Err(StoreError::TxnFailed)));
+    assert!(matches!(txn.commit(b""), Err(StoreError::TxnFailed)));
+    assert_eq!(store.verify().unwrap().records, 1000);
+    let mut txn = store.begin();
+    for key in 0..500u64 {
+        assert!(txn.delete(TREE, &key.to_be_bytes()).unwrap());
+    }
+    txn.commit(b"after").unwrap();
+    store.checkpoint().unwrap();
+    let store = Store::open(Arc::new(files.crash(0)), Path::new(PATH), options()).unwrap();
+    assert_eq!((store.view().label(), store.verify().unwrap().records), (b"after".to_vec(), 500));
+}

@@ -122,19 +122,27 @@ impl Space {
             return Ok(block);
         }
         let chunks = self.map.blocks() / CHUNK_BLOCKS;
-        let growth = (chunks / 8).clamp(LEAST_GROWTH_CHUNKS, MOST_GROWTH_CHUNKS);
-        let blocks = (chunks + growth) * CHUNK_BLOCKS;
-        if blocks > MAX_BLOCKS {
-            return Err(StoreError::Full);
+        let wanted = (chunks / 8).clamp(LEAST_GROWTH_CHUNKS, MOST_GROWTH_CHUNKS);
+        match self.grow(wanted) {
+            Err(StoreError::Full) if wanted > LEAST_GROWTH_CHUNKS => self.grow(LEAST_GROWTH_CHUNKS)?,
+            result => result?,
         }
-        // Synced with the pages, before the meta that mentions it.
-        self.file.set_len(blocks * BLOCK_BYTES as u64)?;
-        self.map.extend(growth);
         // A fresh region's first chunk has no run of the largest order; the next one has.
         match self.map.allocate(order) {
             Some(block) => Ok(block),
             None => self.take(order),
         }
+    }
+
+    fn grow(&mut self, chunks: u64) -> Result<(), StoreError> {
+        let blocks = self.map.blocks() + chunks * CHUNK_BLOCKS;
+        if blocks > MAX_BLOCKS {
+            return Err(StoreError::Full);
+        }
+        // Synced with the pages, before the meta that mentions it.
+        self.file.set_len(blocks * BLOCK_BYTES as u64)?;
+        self.map.extend(chunks);
+        Ok(())
     }
 
     /// Frees an extent of the open transaction: nobody else ever saw it.

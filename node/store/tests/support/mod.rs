@@ -61,6 +61,7 @@ struct State {
     calls: u64,
     fail_at: Option<u64>,
     fail_for_ever: bool,
+    capacity: Option<u64>,
 }
 
 impl State {
@@ -176,6 +177,11 @@ impl FaultyFiles {
         let inode = state.names[path];
         state.inodes[inode].current[at..at + old.len()].copy_from_slice(old);
         state.inodes[inode].durable[at..at + old.len()].copy_from_slice(old);
+    }
+
+    /// No file may grow beyond this many bytes.
+    pub fn set_capacity(&self, bytes: u64) {
+        self.state.lock().unwrap().capacity = Some(bytes);
     }
 
     /// Fails the n-th call from now on (1 = the next), and with `for_ever` all after it.
@@ -329,6 +335,9 @@ impl File for FaultyFile {
     fn set_len(&self, bytes: u64) -> io::Result<()> {
         let mut state = self.state.lock().unwrap();
         state.count()?;
+        if state.capacity.is_some_and(|capacity| bytes > capacity) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         let change = Change::SetLen(bytes);
         let inode = &mut state.inodes[self.inode];
         apply(&mut inode.current, &change);
