@@ -2,7 +2,7 @@
 
 use crate::access::Reader;
 use crate::selection::Selection;
-use bindery_model::entry_codec::StoredEntry;
+use bindery_model::entry_codec::{StoredAttribute, StoredEntry};
 use bindery_model::schema::AttrId;
 use std::ops::Range;
 
@@ -77,6 +77,8 @@ impl<'a> Attributes<'a> {
 pub(crate) struct Picker {
     parts: Vec<Part>,
     made: Vec<u8>,
+    /// Hidden ranges of the present half.
+    cuts: Vec<Range<usize>>,
 }
 
 impl Picker {
@@ -114,7 +116,6 @@ impl Picker {
             return;
         }
         let hides = reader.hidden(id).any(|attribute| entry.has(attribute));
-        let plain = !hides && !types_only;
         for operational in [false, true] {
             let (body, all) = if operational {
                 (entry.operational_attributes_ber(), selection.all_operational_attributes())
@@ -124,28 +125,52 @@ impl Picker {
             if body.is_empty() || !all && !selection.has_named() {
                 continue;
             }
-            if plain && all {
-                self.push(operational, 0..body.len());
+            if all && !types_only {
+                self.push_around(operational, body, entry, id, reader);
                 continue;
             }
-            let mut start = 0;
-            let mut each = |attribute: bindery_model::entry_codec::StoredAttribute<'_>| {
-                let end = start + attribute.tlv().len();
+            let mut each = |attribute: StoredAttribute<'_>| {
                 let wanted = all || selection.names(attribute.id(), |options| attribute.has_options(options));
                 if wanted && !(hides && is_hidden(reader, id, attribute.id())) {
                     if types_only {
                         self.make(attribute.description(), &[]);
                     } else {
-                        self.push(operational, start..end);
+                        self.push(operational, range_in(body, attribute.tlv()));
                     }
                 }
-                start = end;
             };
             if operational {
                 entry.operational_attributes().for_each(&mut each);
             } else {
                 entry.user_attributes().for_each(&mut each);
             }
+        }
+    }
+
+    /// The whole of one half of the body, but for what is hidden.
+    fn push_around(&mut self, operational: bool, body: &[u8], entry: &StoredEntry<'_>, id: u64, reader: &Reader<'_>) {
+        self.cuts.clear();
+        for hidden in reader.hidden(id).filter(|hidden| entry.has(*hidden)) {
+            let before = self.cuts.len();
+            // Attributes of the other half of the body lie outside of this one.
+            self.cuts.extend(entry.attribute(hidden).map(|attribute| range_in(body, attribute.tlv())));
+            if self.cuts.len() == before {
+                // Damage that no checksum saw: what cannot be told apart is not sent.
+                return;
+            }
+        }
+        self.cuts.retain(|cut| cut.start < body.len());
+        self.cuts.sort_unstable_by_key(|cut| cut.start);
+        let mut start = 0;
+        for at in 0..self.cuts.len() {
+            let cut = self.cuts[at].clone();
+            if start < cut.start {
+                self.push(operational, start..cut.start);
+            }
+            start = cut.end;
+        }
+        if start < body.len() {
+            self.push(operational, start..body.len());
         }
     }
 
@@ -177,6 +202,12 @@ impl Picker {
             _ => self.parts.push(Part::Made(start..end)),
         }
     }
+}
+
+/// Where `part`, a slice of the stored entry, stands in `body`; at or beyond the end of `body` if it is not in it.
+fn range_in(body: &[u8], part: &[u8]) -> Range<usize> {
+    let start = (part.as_ptr() as usize).wrapping_sub(body.as_ptr() as usize).min(body.len());
+    start..(start + part.len()).min(body.len())
 }
 
 fn is_hidden(reader: &Reader<'_>, id: u64, attribute: AttrId) -> bool {

@@ -6,6 +6,7 @@
 
 pub mod access;
 mod apply;
+mod candidate;
 pub mod command;
 mod digest;
 mod directory;

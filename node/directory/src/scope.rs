@@ -46,6 +46,15 @@ pub(crate) struct Candidates {
     pub(crate) in_scope: bool,
 }
 
+/// Which part of the results is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pages {
+    /// The first id.
+    pub(crate) from: u64,
+    /// Whether only a part of what follows is.
+    pub(crate) paged: bool,
+}
+
 /// Chooses between walking the scope and reading the indexes. `single_suffix`: the base is the only naming context,
 /// so that everything is below it.
 pub(crate) fn candidates(
@@ -54,7 +63,7 @@ pub(crate) fn candidates(
     scope: Scope,
     single_suffix: bool,
     plan: &Node,
-    from: u64,
+    pages: Pages,
 ) -> Result<Candidates, DirectoryError> {
     let expected = plan.estimate();
     if *plan == Node::Nothing {
@@ -64,7 +73,9 @@ pub(crate) fn candidates(
         Scope::Base => Some(vec![base]),
         Scope::OneLevel => {
             let children = dit::parent_record(view, base)?.map_or(0, |record| record.children);
-            if children <= expected && children <= CHILDREN_LISTED { Some(children_of(view, base)?) } else { None }
+            // A list is made anew for each page.
+            let most = if pages.paged { SUBTREE_LISTED as u64 } else { CHILDREN_LISTED };
+            if children <= expected && children <= most { Some(children_of(view, base)?) } else { None }
         }
         Scope::Subtree | Scope::Subordinates if base == ROOT_ID || single_suffix => None,
         Scope::Subtree | Scope::Subordinates if expected > SUBTREE_LISTED as u64 => {
@@ -85,7 +96,7 @@ pub(crate) fn candidates(
         return Ok(Candidates { walk: Walk::Ids(IdSet::from_sorted(ids)), exact, in_scope: true });
     }
     let everything = scope == Scope::Subtree && (base == ROOT_ID || single_suffix);
-    let walk = match plan.candidates(view, from)? {
+    let walk = match plan.candidates(view, pages.from)? {
         Some(ids) => Walk::Ids(ids),
         None => Walk::All,
     };

@@ -4,6 +4,7 @@
 //! newer one. It holds its view only as long as the caller lets it: [`Check`] and [`Flow`] make it stop at an id.
 
 use crate::access::{Reader, Rights};
+use crate::candidate::{Candidate, Parent};
 use crate::dit::{self, Resolved};
 use crate::emit::{Picker, SearchItem};
 use crate::error::{DirectoryError, OpError};
@@ -14,14 +15,14 @@ use crate::names::Place;
 use crate::op::Name;
 use crate::plan::{self, Chooser, NamedEntry, Node};
 use crate::referral::Referrals;
-use crate::scope::{self, Candidates, Scope, Walk};
+use crate::scope::{self, Candidates, Pages, Scope, Walk};
 use crate::selection::Selection;
 use crate::tables::{self, ID2ENTRY, ROOT_ID};
 use crate::view::ReadView;
 use crate::virtuals::{SUBSCHEMA_DN, Virtual, Virtuals};
 use bindery_model::dn::Dn;
 use bindery_model::entry_codec::StoredEntry;
-use bindery_model::filter::{AttributeTest, EntryValues, Filter, ResolvedFilter, Tri};
+use bindery_model::filter::{Filter, ResolvedFilter, Tri};
 use bindery_model::matching::MatchingRule;
 use bindery_model::schema::AttrId;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -147,7 +148,8 @@ impl ReadView {
             _ => self.plan(request.filter, &filter, &reader)?,
         };
         let from = request.resume_after.map_or(0, |id| id.saturating_add(1));
-        let mut candidates = scope::candidates(&self.store, base, request.scope, single_suffix, &plan, from)?;
+        let pages = Pages { from, paged: request.page_size.is_some() || request.resume_after.is_some() };
+        let mut candidates = scope::candidates(&self.store, base, request.scope, single_suffix, &plan, pages)?;
         if !request.manage_dsa_it {
             self.add_referrals(&mut candidates)?;
         }
@@ -527,107 +529,19 @@ impl Run<'_> {
     }
 
     fn matches(&self, id: u64, entry: &StoredEntry<'_>, parent: &Parent<'_>) -> Result<bool, DirectoryError> {
-        let values = FilterValues { run: self, id, entry, parent, failed: RefCell::new(None) };
+        let values = Candidate {
+            view: self.view,
+            reader: &self.reader,
+            virtuals: &self.virtuals,
+            id,
+            entry,
+            parent,
+            failed: RefCell::new(None),
+        };
         let result = self.filter.evaluate(&self.view.schema, &values);
         match values.failed.into_inner() {
             Some(error) => Err(error),
             None => Ok(result == Tri::True),
         }
-    }
-}
-
-/// The parent of a candidate, looked up when it is needed.
-struct Parent<'a> {
-    view: &'a ReadView,
-    id: u64,
-    place: OnceCell<Option<Arc<Place>>>,
-}
-
-impl Parent<'_> {
-    /// `None` for the root, and for a parent that is gone.
-    fn place(&self) -> Result<Option<&Place>, DirectoryError> {
-        if self.id == ROOT_ID {
-            return Ok(None);
-        }
-        if self.place.get().is_none() {
-            let place = self.view.place(self.id)?;
-            let _ = self.place.set(place);
-        }
-        Ok(self.place.get().and_then(|place| place.as_deref()))
-    }
-
-    fn is_within(&self, ancestor: u64) -> Result<bool, DirectoryError> {
-        Ok(ancestor == ROOT_ID || self.id == ancestor || self.place()?.is_some_and(|place| place.is_within(ancestor)))
-    }
-
-    fn write_dn(&self, rdn: &str, out: &mut String) -> Result<(), DirectoryError> {
-        out.clear();
-        out.push_str(rdn);
-        if self.id == ROOT_ID {
-            return Ok(());
-        }
-        let place = self
-            .place()?
-            .ok_or_else(|| DirectoryError::inconsistent(format!("entry {} is a parent and missing", self.id)))?;
-        out.push(',');
-        out.push_str(&place.dn);
-        Ok(())
-    }
-}
-
-/// What the filter sees of a candidate.
-struct FilterValues<'a> {
-    run: &'a Run<'a>,
-    id: u64,
-    entry: &'a StoredEntry<'a>,
-    parent: &'a Parent<'a>,
-    /// The trait cannot fail, the store can.
-    failed: RefCell<Option<DirectoryError>>,
-}
-
-impl FilterValues<'_> {
-    fn dn(&self) -> Result<String, DirectoryError> {
-        let mut dn = String::new();
-        self.parent.write_dn(self.entry.rdn(), &mut dn)?;
-        Ok(dn)
-    }
-
-    fn virtual_value(&self, kind: Virtual) -> Option<Vec<u8>> {
-        let value = self.dn().and_then(|dn| kind.value(&self.run.view.store, self.id, &dn));
-        value.map_err(|error| *self.failed.borrow_mut() = Some(error)).ok()
-    }
-}
-
-impl EntryValues for FilterValues<'_> {
-    fn any_value(&self, test: &AttributeTest, visit: &mut dyn FnMut(AttrId, &[u8]) -> bool) -> bool {
-        if self.entry.any_value(test, visit) {
-            return true;
-        }
-        // A computed attribute has no options and no subtypes; a test by a rule alone does not reach it.
-        let (Some(id), true) = (test.named, test.options.is_empty()) else { return false };
-        match self.run.virtuals().get(id) {
-            Some(kind) => self.virtual_value(kind).is_some_and(|value| visit(id, &value)),
-            None => false,
-        }
-    }
-
-    fn any_dn_value(&self, visit: &mut dyn FnMut(AttrId, &[u8]) -> bool) -> bool {
-        let dn = match self.dn() {
-            Ok(dn) => dn,
-            Err(error) => {
-                *self.failed.borrow_mut() = Some(error);
-                return false;
-            }
-        };
-        // A name that is stored has been read before.
-        let Ok(dn) = Dn::parse(&dn) else { return false };
-        dn.rdns().iter().flat_map(|rdn| rdn.avas()).any(|ava| {
-            let id = self.run.view.schema.attribute_id(ava.attribute().as_bytes());
-            id.is_some_and(|id| visit(id, ava.value()))
-        })
-    }
-
-    fn is_readable(&self, id: AttrId) -> bool {
-        self.run.reader.rights(id, self.id).has(Rights::SEARCH)
     }
 }
