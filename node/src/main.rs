@@ -1,5 +1,4 @@
 //! `bindery`: one node, a demonstration cluster, and the administration commands.
-#![allow(dead_code)]
 
 mod admin;
 mod bench;

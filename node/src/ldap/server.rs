@@ -57,11 +57,6 @@ impl Server {
         self.connections.clone().acquire_owned().await.expect("the semaphore is never closed")
     }
 
-    /// Connections at this moment.
-    pub fn connection_count(&self) -> usize {
-        limits::CONNECTIONS - self.connections.available_permits()
-    }
-
     /// What this server can do, for the root DSE.
     pub(super) fn root_dse(&self) -> &ServerAttributes {
         &self.root_dse
