@@ -20,7 +20,7 @@ const DEFAULT_LDAP: &str = "ldap://127.0.0.1:1389";
 const DEFAULT_GRPC: &str = bindery_ctl::connect::DEFAULT_ENDPOINT;
 const DEFAULT_HEARTBEAT_MS: u64 = 100;
 const DEFAULT_ELECTION_MS: (u64, u64) = (250, 500);
-const DEFAULT_LEVEL: &str = "info";
+const DEFAULT_LEVEL: &str = "info,openraft=warn";
 const LDAP_PORT: u16 = 389;
 
 /// A name stands in tables, file names and certificates.
