@@ -235,6 +235,6 @@ fn list_indexes(view: &ReadView) -> Vec<IndexStatus> {
         }
     }
     // Kinds of one attribute are in order already, and the sort keeps that.
-    listed.sort_by(|a, b| a.attribute.to_ascii_lowercase().cmp(&b.attribute.to_ascii_lowercase()));
+    listed.sort_by_key(|index| index.attribute.to_ascii_lowercase());
     listed
 }

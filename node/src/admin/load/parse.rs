@@ -68,7 +68,7 @@ impl Parser<'_> {
                 Ok(true) => raw.parse().map_err(Fault::from).and_then(|record| self.entry(record)),
                 Err(error) => Err(Fault::from(error)),
             };
-            let (line, add, clear) = match read {
+            let Parsed { line, add, clear } = match read {
                 Ok(entry) => entry,
                 Err(Fault::Stop(why)) => {
                     self.give_block(&mut block)?;
@@ -106,7 +106,7 @@ impl Parser<'_> {
     }
 
     /// The entry of a record, with the places of its clear passwords.
-    fn entry(&mut self, record: Record<'_>) -> Result<(u64, Add, Vec<(usize, usize)>), Fault> {
+    fn entry(&mut self, record: Record<'_>) -> Result<Parsed, Fault> {
         let line = record.line;
         let dn = record.dn.into_owned();
         let lines = match record.content {
@@ -132,9 +132,9 @@ impl Parser<'_> {
         }
         let add = Add { dn, attributes };
         if self.options.dry_run {
-            return self.try_entry(line, add).map(|add| (line, add, clear));
+            return self.try_entry(line, add).map(|add| Parsed { line, add, clear });
         }
-        Ok((line, add, clear))
+        Ok(Parsed { line, add, clear })
     }
 
     /// Everything that can be said of an entry without adding it. Whether its parent will be there is not known.
@@ -177,6 +177,14 @@ impl Parser<'_> {
     }
 }
 
+/// One entry of the input.
+struct Parsed {
+    line: u64,
+    add: Add,
+    /// Attribute and value of each clear password.
+    clear: Vec<(usize, usize)>,
+}
+
 enum Fault {
     Entry(Problem),
     Stop(String),
@@ -196,3 +204,7 @@ fn is_user_password(description: &str) -> bool {
     let name = description.split(';').next().unwrap_or_default();
     name.eq_ignore_ascii_case("userPassword") || name == "2.5.4.35"
 }
+
+#[cfg(test)]
+#[path = "parse_tests.rs"]
+mod tests;
