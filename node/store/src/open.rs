@@ -11,7 +11,7 @@ use crate::cache::{Cache, Loaded};
 use crate::checkpoint::Durable;
 use crate::error::StoreError;
 use crate::file::FileSystem;
-use crate::layout::{BLOCK_BYTES, CHUNK_BLOCKS};
+use crate::layout::{BLOCK_BYTES, CHUNK_BLOCKS, FIXED_BLOCKS, REGION_BLOCKS};
 use crate::meta::{self, Meta};
 use crate::page::{self, PageKind};
 use crate::space::map::{SpaceMap, extents_of};
@@ -22,7 +22,7 @@ use crate::version::{TreeRoot, Version};
 
 /// Generations skipped at every open, so that pages of a lost future are never taken for new ones: more than the
 /// transactions that can run between two checkpoints.
-const SKIPPED_GENERATIONS: u64 = 1 << 20;
+const SKIPPED_GENERATIONS: u64 = 1 << 24;
 
 fn io(what: &'static str) -> impl Fn(std::io::Error) -> StoreError {
     move |source| StoreError::Io { what, source }
@@ -129,11 +129,17 @@ fn recover(file: &StoreFile, cache: &Cache) -> Result<Found, StoreError> {
             Ok((roots, words)) => {
                 // The one before is a holder as long as it is whole itself.
                 let older = match metas.get(index + 1) {
-                    Some(older) if older.number + 1 == meta.number => match read_checkpoint(file, cache, older) {
-                        Ok((_, words)) => Some((older.clone(), words)),
-                        Err(StoreError::Corrupt { .. }) => None,
-                        Err(error) => return Err(error),
-                    },
+                    Some(older)
+                        if older.number + 1 == meta.number
+                            && older.blocks <= meta.blocks
+                            && older.generation < meta.generation =>
+                    {
+                        match read_checkpoint(file, cache, older) {
+                            Ok((_, words)) => Some((older.clone(), words)),
+                            Err(StoreError::Corrupt { .. }) => None,
+                            Err(error) => return Err(error),
+                        }
+                    }
                     _ => None,
                 };
                 let staged = meta.roots;
@@ -183,6 +189,10 @@ fn read_checkpoint(file: &StoreFile, cache: &Cache, meta: &Meta) -> Result<(Vec<
     for region in 0..meta::regions(meta.blocks) {
         file.read(meta.bitmap_block(region) * BLOCK_BYTES as u64, &mut bytes)?;
         meta::decode_bitmap(&bytes, meta, region, &mut words)?;
+        let fixed = (1 << FIXED_BLOCKS) - 1;
+        if words[(region * REGION_BLOCKS / 64) as usize] & fixed != fixed {
+            return Err(StoreError::Corrupt { block: meta.bitmap_block(region), what: "fixed blocks marked free" });
+        }
     }
     Ok((roots, words))
 }

@@ -47,6 +47,12 @@ pub fn restamp(bytes: &mut [u8], pointer: PagePtr) {
     put_u64(bytes, 16, pointer.generation);
 }
 
+/// Whether the header of a page in memory is that of `pointer`.
+pub fn is(bytes: &[u8], pointer: PagePtr) -> bool {
+    get_u64(bytes, 8) & ((1 << 48) - 1) == (pointer.block | u64::from(pointer.order) << 40)
+        && get_u64(bytes, 16) == pointer.generation
+}
+
 /// Which kind a verified page is.
 pub fn kind(bytes: &[u8]) -> Option<PageKind> {
     PageKind::from_byte(bytes[14])

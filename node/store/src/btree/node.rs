@@ -1,4 +1,4 @@
-//! One B+tree node as bytes: sorted slots in front, cells from the end. `DESIGN.md` draws it.
+//! One B+tree node as bytes: prefix and sorted slots in front, cells from the end. `DESIGN.md` draws it.
 //!
 //! Slots carry the first four bytes of the key behind the prefix, so that most comparisons are of one integer.
 //! The prefix is shared by all keys of the node; a key that does not share it sorts before or after all of them.
@@ -70,6 +70,11 @@ fn head_of(suffix: &[u8]) -> u32 {
     u32::from_be_bytes(head)
 }
 
+/// Where the slots begin: behind the prefix, which is behind the header.
+fn slots_at(bytes: &[u8]) -> usize {
+    PAGE_HEADER_BYTES + get_u16(bytes, PREFIX_AT) as usize
+}
+
 /// A node to read.
 #[derive(Clone, Copy)]
 pub struct Node<'a> {
@@ -99,12 +104,11 @@ impl<'a> Node<'a> {
 
     /// What every key begins with.
     pub fn prefix(self) -> &'a [u8] {
-        let length = get_u16(self.bytes, PREFIX_AT) as usize;
-        &self.bytes[self.bytes.len() - length..]
+        &self.bytes[PAGE_HEADER_BYTES..slots_at(self.bytes)]
     }
 
     fn slot(self, index: usize) -> (usize, usize, u32) {
-        let at = PAGE_HEADER_BYTES + index * SLOT_BYTES;
+        let at = slots_at(self.bytes) + index * SLOT_BYTES;
         let slot = &self.bytes[at..at + SLOT_BYTES];
         (get_u16(slot, 0) as usize, get_u16(slot, 2) as usize, get_u32(slot, 4))
     }
@@ -187,7 +191,7 @@ impl<'a> Node<'a> {
     /// Bytes in use: header, slots, live cells, prefix.
     pub fn used_bytes(self) -> usize {
         let heap = get_u16(self.bytes, HEAP_AT) as usize;
-        let slots = PAGE_HEADER_BYTES + self.count() * SLOT_BYTES;
+        let slots = slots_at(self.bytes) + self.count() * SLOT_BYTES;
         slots + self.bytes.len() - heap - get_u16(self.bytes, GARBAGE_AT) as usize
     }
 }
@@ -206,10 +210,8 @@ pub fn format(bytes: &mut [u8], level: u8) {
 
 /// Sets the prefix of an empty node.
 pub fn set_prefix(bytes: &mut [u8], prefix: &[u8]) {
-    let start = bytes.len() - prefix.len();
-    bytes[start..].copy_from_slice(prefix);
+    bytes[PAGE_HEADER_BYTES..PAGE_HEADER_BYTES + prefix.len()].copy_from_slice(prefix);
     put_u16(bytes, PREFIX_AT, prefix.len() as u16);
-    put_u16(bytes, HEAP_AT, start as u16);
 }
 
 /// Inserts a cell at `index` if the contiguous free space holds it.
@@ -217,7 +219,8 @@ pub fn insert(bytes: &mut [u8], index: usize, suffix: &[u8], value: CellValue<'_
     let count = get_u16(bytes, COUNT_AT) as usize;
     let heap = get_u16(bytes, HEAP_AT) as usize;
     let size = CELL_HEADER_BYTES + suffix.len() + value.bytes.len();
-    let slots_end = PAGE_HEADER_BYTES + (count + 1) * SLOT_BYTES;
+    let slots = slots_at(bytes);
+    let slots_end = slots + (count + 1) * SLOT_BYTES;
     if slots_end + size > heap {
         return false;
     }
@@ -226,8 +229,8 @@ pub fn insert(bytes: &mut [u8], index: usize, suffix: &[u8], value: CellValue<'_
     let key_at = offset + CELL_HEADER_BYTES;
     bytes[key_at..key_at + suffix.len()].copy_from_slice(suffix);
     bytes[key_at + suffix.len()..heap].copy_from_slice(value.bytes);
-    let slot = PAGE_HEADER_BYTES + index * SLOT_BYTES;
-    bytes.copy_within(slot..PAGE_HEADER_BYTES + count * SLOT_BYTES, slot + SLOT_BYTES);
+    let slot = slots + index * SLOT_BYTES;
+    bytes.copy_within(slot..slots + count * SLOT_BYTES, slot + SLOT_BYTES);
     put_u16(bytes, slot, offset as u16);
     put_u16(bytes, slot + 2, suffix.len() as u16);
     put_u32(bytes, slot + 4, head_of(suffix));
@@ -243,8 +246,9 @@ pub fn remove(bytes: &mut [u8], index: usize) {
     let (offset, length, _) = node.slot(index);
     let size = CELL_HEADER_BYTES + length + node.value(index).bytes.len();
     let heap = get_u16(bytes, HEAP_AT) as usize;
-    let slot = PAGE_HEADER_BYTES + index * SLOT_BYTES;
-    bytes.copy_within(slot + SLOT_BYTES..PAGE_HEADER_BYTES + count * SLOT_BYTES, slot);
+    let slots = slots_at(bytes);
+    let slot = slots + index * SLOT_BYTES;
+    bytes.copy_within(slot + SLOT_BYTES..slots + count * SLOT_BYTES, slot);
     put_u16(bytes, COUNT_AT, count as u16 - 1);
     if offset == heap {
         put_u16(bytes, HEAP_AT, (heap + size) as u16);
@@ -276,8 +280,9 @@ pub fn check(bytes: &[u8]) -> Result<(), &'static str> {
     if prefix > MAX_KEY_BYTES || bytes.len() > 1 << 15 {
         return Err("node header");
     }
-    let heap_end = bytes.len() - prefix;
-    if PAGE_HEADER_BYTES + count * SLOT_BYTES > heap || heap > heap_end {
+    let heap_end = bytes.len();
+    let slots = PAGE_HEADER_BYTES + prefix;
+    if slots + count * SLOT_BYTES > heap || heap > heap_end {
         return Err("node space");
     }
     if leaf != (bytes[LEVEL_AT] == 0) || (!leaf && count == 0) {
@@ -285,7 +290,7 @@ pub fn check(bytes: &[u8]) -> Result<(), &'static str> {
     }
     let mut live = 0;
     for index in 0..count {
-        let at = PAGE_HEADER_BYTES + index * SLOT_BYTES;
+        let at = slots + index * SLOT_BYTES;
         let (offset, length) = (get_u16(bytes, at) as usize, get_u16(bytes, at + 2) as usize);
         if offset < heap || offset + CELL_HEADER_BYTES > heap_end || prefix + length > MAX_KEY_BYTES {
             return Err("slot");

@@ -6,6 +6,7 @@ use super::Cache;
 use super::epoch::Inside;
 use crate::error::StoreError;
 use crate::layout::PagePtr;
+use crate::page;
 
 /// A reader inside an epoch. Slices it gives live no longer than it.
 pub struct Reading<'a> {
@@ -72,11 +73,13 @@ impl Reading<'_> {
         let Some(frame) = self.cache.table.find(pointer.block) else {
             return Ok(None);
         };
-        let desc = &self.cache.frames[frame as usize];
-        if desc.pointer() != pointer {
+        // SAFETY: as below; whatever the order, a mapped page has at least this one frame.
+        let head = unsafe { self.cache.arena.page(frame, 0) };
+        // The header says what the page is, and is looked at next anyway; the descriptor would be one more cache miss.
+        if !page::is(head, pointer) {
             return Err(StoreError::Corrupt { block: pointer.block, what: "pointer to a page of another generation" });
         }
-        desc.touch();
+        self.cache.frequencies[frame as usize].touch();
         // SAFETY: the frame was mapped after this epoch was entered, so it is not reused before the epoch is left,
         // which `self` outlives the slice for. Its content is immutable (published), or the writer's own, whom `&self`
         // of the transaction keeps from changing it.

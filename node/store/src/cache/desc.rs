@@ -47,7 +47,6 @@ pub struct FrameDesc {
     head: AtomicU32,
     state: AtomicU8,
     order: AtomicU8,
-    frequency: AtomicU8,
 }
 
 impl FrameDesc {
@@ -72,7 +71,7 @@ impl FrameDesc {
         self.head.load(Ordering::Relaxed)
     }
 
-    /// Says which page the frames hold; `frequency` is its starting warmth.
+    /// Says which page the frames hold.
     pub fn assign(&self, pointer: PagePtr) {
         self.block.store(pointer.block, Ordering::Relaxed);
         self.generation.store(pointer.generation, Ordering::Relaxed);
@@ -92,37 +91,44 @@ impl FrameDesc {
             generation: self.generation.load(Ordering::Relaxed),
         }
     }
+}
 
+/// How often a page was looked at lately. Apart from the descriptors and dense, so that counting a look at a page does not
+/// cost a cache miss of its own.
+#[derive(Default)]
+pub struct Frequency(AtomicU8);
+
+impl Frequency {
     /// Marks as just loaded: the next look counts as the first.
     pub fn set_fresh(&self) {
-        self.frequency.store(FRESH, Ordering::Relaxed);
+        self.0.store(FRESH, Ordering::Relaxed);
     }
 
     /// Sets the frequency.
-    pub fn set_frequency(&self, frequency: u8) {
-        self.frequency.store(frequency, Ordering::Relaxed);
+    pub fn set(&self, frequency: u8) {
+        self.0.store(frequency, Ordering::Relaxed);
     }
 
     /// Counts a look; stores only when that changes something, so that hot pages stay shared between caches.
     pub fn touch(&self) {
-        let frequency = self.frequency.load(Ordering::Relaxed);
+        let frequency = self.0.load(Ordering::Relaxed);
         if frequency == FRESH {
-            self.frequency.store(0, Ordering::Relaxed);
+            self.0.store(0, Ordering::Relaxed);
         } else if frequency < MAX_FREQUENCY {
-            self.frequency.store(frequency + 1, Ordering::Relaxed);
+            self.0.store(frequency + 1, Ordering::Relaxed);
         }
     }
 
     /// The clock hand passes: answers whether the page was cold, and cools it.
     pub fn cool(&self) -> bool {
-        match self.frequency.load(Ordering::Relaxed) {
+        match self.0.load(Ordering::Relaxed) {
             0 => true,
             FRESH => {
-                self.frequency.store(0, Ordering::Relaxed);
+                self.0.store(0, Ordering::Relaxed);
                 false
             }
             frequency => {
-                self.frequency.store(frequency - 1, Ordering::Relaxed);
+                self.0.store(frequency - 1, Ordering::Relaxed);
                 false
             }
         }
@@ -130,7 +136,7 @@ impl FrameDesc {
 
     /// Warmth for comparing windows.
     pub fn warmth(&self) -> u32 {
-        match self.frequency.load(Ordering::Relaxed) {
+        match self.0.load(Ordering::Relaxed) {
             FRESH => u32::from(MAX_FREQUENCY),
             frequency => u32::from(frequency),
         }

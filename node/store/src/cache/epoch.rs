@@ -73,13 +73,11 @@ impl Epochs {
         self.current.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Whether every reader that could see what was unmapped before `retire` gave `tag` has left.
-    pub fn passed(&self, tag: u64) -> bool {
+    /// The oldest epoch that a reader is in; what was retired with an earlier tag is seen by nobody.
+    pub fn oldest(&self) -> u64 {
         fence(Ordering::SeqCst);
-        self.slots.iter().all(|slot| {
-            let epoch = slot.0.load(Ordering::SeqCst);
-            epoch == IDLE || epoch > tag
-        })
+        let epochs = self.slots.iter().map(|slot| slot.0.load(Ordering::SeqCst));
+        epochs.filter(|epoch| *epoch != IDLE).min().unwrap_or(u64::MAX)
     }
 }
 
@@ -99,11 +97,11 @@ mod tests {
         let epochs = Epochs::new();
         let inside = epochs.enter().unwrap();
         let tag = epochs.retire();
-        assert!(!epochs.passed(tag));
+        assert!(tag >= epochs.oldest());
         drop(inside);
-        assert!(epochs.passed(tag));
+        assert!(tag < epochs.oldest());
         let later = epochs.enter().unwrap();
-        assert!(epochs.passed(tag), "a reader that came later cannot have seen it");
+        assert!(tag < epochs.oldest(), "a reader that came later cannot have seen it");
         drop(later);
     }
 

@@ -19,6 +19,10 @@ const READER_ROUNDS: u32 = 6;
 /// readers' loads and write-outs must have ended.
 const WRITER_ROUNDS: u32 = 200_000;
 
+/// Share (1/n) of the frames that may wait for readers to leave, about 3 %; beyond it nothing more is dropped, so that one
+/// reader held up by the scheduler does not empty the cache.
+const RETIRED_SHARE: u32 = 32;
+
 /// What a sweep of the clock found.
 enum Swept {
     /// Pages were unmapped.
@@ -27,6 +31,15 @@ enum Swept {
     MustWrite(Vec<u32>),
     /// Nothing may go.
     Nothing,
+}
+
+/// Lets others run; longer when that did not help.
+fn wait(round: u32) {
+    if round < READER_ROUNDS {
+        std::thread::yield_now();
+    } else {
+        std::thread::sleep(Duration::from_micros(50));
+    }
 }
 
 impl Cache {
@@ -49,6 +62,12 @@ impl Cache {
                 Claimant::Reader if round > READER_ROUNDS => return Ok(None),
                 Claimant::Writer(_) if round > WRITER_ROUNDS => return Err(StoreError::NoFrames),
                 _ => {}
+            }
+            if inner.retired_frames >= (self.frames.len() as u32 / RETIRED_SHARE).max(DROP_FRAMES).max(1 << order) {
+                drop(inner);
+                wait(round);
+                inner = self.inner.lock();
+                continue;
             }
             if order > 0 && round > 1 {
                 // Enough may be free, but scattered.
@@ -76,7 +95,7 @@ impl Cache {
                 Swept::Nothing => {
                     drop(inner);
                     // Everything is in somebody's hands for the moment: loads, writes, readers in epochs.
-                    std::thread::sleep(Duration::from_micros(50));
+                    wait(READER_ROUNDS);
                     inner = self.inner.lock();
                 }
             }
@@ -122,7 +141,7 @@ impl Cache {
             if !matches!(state, FrameState::Clean | FrameState::Dirty) {
                 continue;
             }
-            let cold = desc.cool();
+            let cold = self.frequency(frame).cool();
             if !cold && step < SWEEP_STEPS.max(frames.min(SWEEP_STEPS * 4)) {
                 continue;
             }

@@ -57,9 +57,9 @@ impl Cache {
         let desc = self.desc(owned.frame());
         desc.assign(pointer);
         if inner_node {
-            desc.set_frequency(INNER_FREQUENCY);
+            self.frequency(owned.frame()).set(INNER_FREQUENCY);
         } else {
-            desc.set_fresh();
+            self.frequency(owned.frame()).set_fresh();
         }
         desc.set_state(FrameState::Clean);
         self.table.insert(pointer.block, owned.frame());

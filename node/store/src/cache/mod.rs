@@ -25,12 +25,16 @@ use crate::error::StoreError;
 use crate::layout::{MAX_ORDER, ORDERS, PagePtr};
 use crate::store_file::StoreFile;
 use arena::Arena;
-use desc::{FrameDesc, FrameState};
+use desc::{FrameDesc, FrameState, Frequency};
 use epoch::Epochs;
 use table::Table;
 
 /// A page larger than this share of the arena is never cached, so that a small arena always has other windows.
 const LARGEST_CACHED_SHARE: u32 = 8;
+
+/// Retired pages that are let wait before somebody looks whether their readers have left: few enough to be reused while the
+/// processor's caches still know them.
+const RECLAIM_PAGES: usize = 32;
 
 /// Frames by what they hold, and what has happened so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -82,6 +86,10 @@ struct Retired {
 struct Inner {
     allocator: Box<dyn Allocator>,
     retired: Vec<Retired>,
+    /// Length of `retired` at which it is looked through.
+    reclaim_at: usize,
+    /// Frames of `retired`.
+    retired_frames: u32,
     /// Blocks being loaded: at most one loader each.
     loading: HashSet<u64>,
     /// Where the clock stands.
@@ -99,6 +107,7 @@ pub struct Cache {
     epochs: Epochs,
     table: Table,
     frames: Box<[FrameDesc]>,
+    frequencies: Box<[Frequency]>,
     inner: Mutex<Inner>,
     /// A load ended.
     loaded: Condvar,
@@ -132,9 +141,12 @@ impl Cache {
             epochs: Epochs::new(),
             table: Table::new(frames),
             frames: (0..frames).map(|_| FrameDesc::default()).collect(),
+            frequencies: (0..frames).map(|_| Frequency::default()).collect(),
             inner: Mutex::new(Inner {
                 allocator: kind.build(frames),
                 retired: Vec::new(),
+                reclaim_at: RECLAIM_PAGES,
+                retired_frames: 0,
                 loading: HashSet::new(),
                 hand: 0,
                 writing: Vec::new(),
@@ -169,6 +181,10 @@ impl Cache {
         &self.frames[frame as usize]
     }
 
+    fn frequency(&self, frame: u32) -> &Frequency {
+        &self.frequencies[frame as usize]
+    }
+
     /// Marks frames just allocated as one taken page.
     fn take(&self, frame: u32, order: u8) {
         self.desc(frame).set_order(order);
@@ -196,16 +212,27 @@ impl Cache {
         self.table.remove(pointer.block);
         desc.set_state(FrameState::Retired);
         let tag = self.epochs.retire();
+        inner.retired_frames += 1 << pointer.order;
         inner.retired.push(Retired { frame, order: pointer.order, tag });
+        if inner.retired.len() >= inner.reclaim_at {
+            self.reclaim(inner);
+            // Should readers hold many back, do not look through all of them each time.
+            inner.reclaim_at = (inner.retired.len() * 2).max(RECLAIM_PAGES);
+        }
     }
 
     /// Frees retired frames whose readers have left; answers whether any was freed.
     fn reclaim(&self, inner: &mut Inner) -> bool {
         let before = inner.retired.len();
+        if before == 0 {
+            return false;
+        }
+        let oldest = self.epochs.oldest();
         let mut kept = 0;
         for at in 0..before {
             let Retired { frame, order, tag } = inner.retired[at];
-            if self.epochs.passed(tag) {
+            if tag < oldest {
+                inner.retired_frames -= 1 << order;
                 self.release(inner, frame, order);
             } else {
                 inner.retired.swap(kept, at);
@@ -221,7 +248,7 @@ impl Cache {
         let mut inner = self.inner.lock();
         let desc = self.desc(owned.frame());
         desc.assign(pointer);
-        desc.set_frequency(frequency);
+        self.frequency(owned.frame()).set(frequency);
         desc.set_state(FrameState::Dirty);
         inner.dirty_frames += 1 << pointer.order;
         self.table.insert(pointer.block, owned.frame());
@@ -242,7 +269,7 @@ impl Cache {
             inner.dirty_frames += 1 << pointer.order;
         }
         assert!(desc.pointer() == pointer, "block {} holds another page than the transaction's", pointer.block);
-        desc.touch();
+        self.frequency(frame).touch();
         Some(Owned::new(frame, pointer.order))
     }
 

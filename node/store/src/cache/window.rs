@@ -144,7 +144,7 @@ impl Cache {
                 _ => frame,
             };
             cost += match self.desc(head).state() {
-                FrameState::Clean => self.desc(head).warmth(),
+                FrameState::Clean => self.frequency(head).warmth(),
                 FrameState::Dirty if self.may_write(head, claimant) => DIRTY_COST,
                 FrameState::Retired => 0,
                 _ => return None,

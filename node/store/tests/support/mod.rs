@@ -104,14 +104,18 @@ fn apply_name(names: &mut BTreeMap<PathBuf, usize>, change: &NameChange) {
     }
 }
 
+type Hook = Arc<Mutex<Option<Box<dyn FnMut() + Send>>>>;
+
 /// The file system; clones share it.
 #[derive(Clone, Default)]
 pub struct FaultyFiles {
     state: Arc<Mutex<State>>,
+    hook: Hook,
 }
 
 struct FaultyFile {
     state: Arc<Mutex<State>>,
+    hook: Hook,
     inode: usize,
 }
 
@@ -154,7 +158,24 @@ impl FaultyFiles {
         }
         after.durable_names = names.clone();
         after.names = names;
-        FaultyFiles { state: Arc::new(Mutex::new(after)) }
+        FaultyFiles { state: Arc::new(Mutex::new(after)), hook: Hook::default() }
+    }
+
+    /// Runs `hook` before each write and sync of a file, except those that it makes itself.
+    pub fn before_changes(&self, hook: impl FnMut() + Send + 'static) {
+        *self.hook.lock().unwrap() = Some(Box::new(hook));
+    }
+
+    pub fn no_hook(&self) {
+        *self.hook.lock().unwrap() = None;
+    }
+
+    /// Puts old bytes back, as if a write had been acknowledged and lost.
+    pub fn restore(&self, path: &Path, at: usize, old: &[u8]) {
+        let mut state = self.state.lock().unwrap();
+        let inode = state.names[path];
+        state.inodes[inode].current[at..at + old.len()].copy_from_slice(old);
+        state.inodes[inode].durable[at..at + old.len()].copy_from_slice(old);
     }
 
     /// Fails the n-th call from now on (1 = the next), and with `for_ever` all after it.
@@ -205,7 +226,7 @@ impl FileSystem for FaultyFiles {
             }
             None => return Err(io::ErrorKind::NotFound.into()),
         };
-        Ok(Arc::new(FaultyFile { state: Arc::clone(&self.state), inode }))
+        Ok(Arc::new(FaultyFile { state: Arc::clone(&self.state), hook: Arc::clone(&self.hook), inode }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -250,6 +271,17 @@ impl FileSystem for FaultyFiles {
     }
 }
 
+impl FaultyFile {
+    fn run_hook(&self) {
+        // Taken out while it runs, so that its own calls do not run it again.
+        let taken = self.hook.lock().unwrap().take();
+        if let Some(mut hook) = taken {
+            hook();
+            *self.hook.lock().unwrap() = Some(hook);
+        }
+    }
+}
+
 impl File for FaultyFile {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         let mut state = self.state.lock().unwrap();
@@ -261,6 +293,7 @@ impl File for FaultyFile {
     }
 
     fn write_at(&self, offset: u64, buffer: &[u8]) -> io::Result<()> {
+        self.run_hook();
         let mut state = self.state.lock().unwrap();
         let failed = state.count();
         let inode = &mut state.inodes[self.inode];
@@ -273,6 +306,7 @@ impl File for FaultyFile {
     }
 
     fn sync(&self) -> io::Result<()> {
+        self.run_hook();
         let mut state = self.state.lock().unwrap();
         let failed = state.count();
         let inode = &mut state.inodes[self.inode];
