@@ -6,3 +6,4 @@ pub mod faulty_file;
 pub mod peons;
 pub mod process;
 pub mod sim;
+pub mod trace;
