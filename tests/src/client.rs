@@ -208,6 +208,11 @@ impl Client {
         Client::bound(address, ADMIN_DN, ADMIN_PASSWORD)
     }
 
+    /// This end of the connection.
+    pub fn local_address(&self) -> SocketAddr {
+        self.stream.local_addr().expect("a connected socket")
+    }
+
     /// Another time to wait for answers.
     pub fn set_timeout(&self, timeout: Duration) {
         self.stream.set_read_timeout(Some(timeout)).expect("a positive time");

@@ -2,5 +2,8 @@
 
 pub mod client;
 pub mod count;
+pub mod faulty_file;
 pub mod peons;
 pub mod process;
+pub mod sim;
+pub mod trace;

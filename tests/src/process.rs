@@ -90,13 +90,24 @@ impl Node {
 
     /// Starts the process.
     pub fn start(&mut self) {
+        self.spawn(Command::new(binary()));
+    }
+
+    /// Starts the process under `strace`, which writes what it sees to `trace`.
+    pub fn start_traced(&mut self, trace: &Path) {
+        let mut command = crate::trace::strace(trace);
+        command.arg(binary());
+        self.spawn(command);
+    }
+
+    fn spawn(&mut self, mut command: Command) {
         assert!(self.child.is_none(), "{} runs already", self.name);
         let output = std::fs::OpenOptions::new()
             .create(true)
             .append(true)
             .open(self.directory.join("output.log"))
             .expect("output file");
-        let child = Command::new(binary())
+        let child = command
             .arg("serve")
             .arg("--config")
             .arg(self.directory.join("bindery.toml"))

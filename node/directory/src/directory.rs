@@ -172,14 +172,15 @@ impl Directory {
     }
 
     /// How far the log has been applied in the *older* of the two durable checkpoints: the log may be purged up to
-    /// there. `None` while there are not two.
+    /// there. When a crash tore the newest checkpoint only one is left, and it is the one to replay from: the log was
+    /// never purged behind it. `None` while nothing that was applied is durable twice.
     ///
     /// # Errors
     /// The store's.
     pub fn durable(&self) -> Result<Option<Applied>, DirectoryError> {
         let version = self.0.current.load_full();
-        let (older, _) = version.store.checkpoint_labels();
-        match older.as_deref().and_then(LogPosition::parse) {
+        let (older, newer) = version.store.checkpoint_labels();
+        match older.or(newer).as_deref().and_then(LogPosition::parse) {
             None => Ok(None),
             Some(position) => applied_at(&version.view, Some(position)).map(Some),
         }

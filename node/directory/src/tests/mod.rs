@@ -3,6 +3,7 @@
 mod block;
 mod configure;
 mod determinism;
+mod durable;
 mod entries;
 mod filters;
 mod index;

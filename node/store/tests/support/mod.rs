@@ -206,6 +206,12 @@ impl FaultyFiles {
         state.inodes[state.names[path]].current.clone()
     }
 
+    /// Every file with its content.
+    pub fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let state = self.state.lock().unwrap();
+        state.names.iter().map(|(name, inode)| (name.clone(), state.inodes[*inode].current.clone())).collect()
+    }
+
     /// Changes bytes behind the store's back, durably.
     pub fn corrupt(&self, path: &Path, at: usize, mask: u8) {
         let mut state = self.state.lock().unwrap();
@@ -259,11 +265,16 @@ impl FileSystem for FaultyFiles {
         Ok(state.names.contains_key(path))
     }
 
-    fn sync_dir(&self, _path: &Path) -> io::Result<()> {
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
         let mut state = self.state.lock().unwrap();
         state.count()?;
-        state.durable_names = state.names.clone();
-        state.unsynced_names.clear();
+        let State { names, durable_names, unsynced_names, .. } = &mut *state;
+        let here = |name: &Path| name.parent() == Some(path);
+        durable_names.retain(|name, _| !here(name));
+        durable_names.extend(names.iter().filter(|(name, _)| here(name)).map(|(name, inode)| (name.clone(), *inode)));
+        unsynced_names.retain(|change| match change {
+            NameChange::Link(name, _) | NameChange::Unlink(name) | NameChange::Rename(_, name) => !here(name),
+        });
         Ok(())
     }
 
