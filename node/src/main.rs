@@ -25,6 +25,11 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+/// Gives freed memory back to the system soon and keeps no arena for each thread: `memory` bounds the whole
+/// process, so what is free must not stay resident.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     cli::main(cli::Cli::parse())
 }

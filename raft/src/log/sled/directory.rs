@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::log::LogError;
 
 /// Fixed for the life of a directory.
-const SLED_SEGMENT_BYTES: usize = 8 << 20;
+const SLED_SEGMENT_BYTES: usize = 1 << 20;
 /// sled's own background flush; ours happens at every batch, this one only drives its garbage collection.
 const SLED_FLUSH_MS: u64 = 500;
 

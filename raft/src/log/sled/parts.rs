@@ -4,7 +4,7 @@ use bytes::Bytes;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Data bytes in one record: with key and header below sled's limit for inline values.
-pub(super) const PART_BYTES: usize = (64 << 10) - 64;
+pub(super) const PART_BYTES: usize = (16 << 10) - 64;
 const HEADER_BYTES: usize = 16;
 /// Bounds what a damaged header can make us gather: the largest entry there can be.
 const MAX_ENTRY_BYTES: usize = crate::codec::MAX_MESSAGE_BYTES;
