@@ -25,11 +25,6 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Gives freed memory back sooner than the system's allocator, which keeps it for each thread apart: resident memory
-/// is promised.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     cli::main(cli::Cli::parse())
 }

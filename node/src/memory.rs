@@ -26,12 +26,6 @@ const SLED_CACHE_MAX_BYTES: u64 = 64 * MIB;
 const CONNECTIONS_MAX_BYTES: u64 = 1024 * MIB;
 const COMMANDS_MAX_BYTES: u64 = 256 * MIB;
 
-/// sled keeps what is in its open directory in memory too, so that a stretch of log must not outgrow the memory it is
-/// given. Below the least, files would be opened all the time; above the most, purging gives back too much at once.
-const LOG_SEGMENT_MIN_BYTES: u64 = 8 * MIB;
-const LOG_SEGMENT_MAX_BYTES: u64 = 64 * MIB;
-const LOG_SEGMENT_SHARE: u64 = 16;
-
 /// Descriptors and page table cost one part in this many of the arena.
 const TABLES_DIVISOR: u64 = 32;
 
@@ -44,8 +38,6 @@ pub struct Budget {
     pub tables_bytes: u64,
     /// Cache of each open sled.
     pub sled_cache_bytes: u64,
-    /// A stretch of log is closed when it holds so much; the open one is in memory.
-    pub log_segment_bytes: u64,
     /// Passwords hashed or verified at once.
     pub password_hash_slots: u64,
     /// Read and write buffers of LDAP connections, all together.
@@ -68,10 +60,8 @@ impl Budget {
         let password_hash_slots = (1 + extra / PASSWORD_HASH_STEP_BYTES).min(PASSWORD_HASH_SLOTS_MAX);
         let sled_cache_bytes = (2 * MIB + extra / 128).min(SLED_CACHE_MAX_BYTES);
         let connections_bytes = (8 * MIB + extra / 24).min(CONNECTIONS_MAX_BYTES);
-        let commands_bytes = (10 * MIB + extra / 24).min(COMMANDS_MAX_BYTES);
-        let log_segment_bytes = (memory_bytes / LOG_SEGMENT_SHARE).clamp(LOG_SEGMENT_MIN_BYTES, LOG_SEGMENT_MAX_BYTES);
+        let commands_bytes = (12 * MIB + extra / 24).min(COMMANDS_MAX_BYTES);
         let taken = FIXED_BYTES
-            + log_segment_bytes
             + password_hash_slots * PASSWORD_HASH_BYTES
             + SLEDS_OPEN * sled_cache_bytes
             + connections_bytes
@@ -82,7 +72,6 @@ impl Budget {
             arena_bytes,
             tables_bytes: arena_bytes / TABLES_DIVISOR,
             sled_cache_bytes,
-            log_segment_bytes,
             password_hash_slots,
             connections_bytes,
             commands_bytes,
@@ -97,7 +86,6 @@ impl Budget {
         self.arena_bytes
             + self.tables_bytes
             + SLEDS_OPEN * self.sled_cache_bytes
-            + self.log_segment_bytes
             + self.password_hash_slots * PASSWORD_HASH_BYTES
             + self.connections_bytes
             + self.commands_bytes
@@ -123,7 +111,7 @@ mod tests {
     #[test]
     fn about_half_is_arena_at_the_minimum_and_the_share_grows() {
         let share = |memory: u64| Budget::divide(memory).arena_bytes * 100 / memory;
-        assert!((43..=54).contains(&share(128 * MIB)), "{}", share(128 * MIB));
+        assert!((46..=54).contains(&share(128 * MIB)), "{}", share(128 * MIB));
         let shares: Vec<u64> = [128, 256, 512, 1024, 4096, 16384].map(|mib| share(mib * MIB)).to_vec();
         assert!(shares.is_sorted(), "{shares:?}");
         assert!(share(512 * MIB) >= 70, "{shares:?}");

@@ -145,7 +145,6 @@ fn raft_options(config: &Config) -> Options {
         election_ms: config.raft.election_ms,
         log: config.raft.log,
         sled_cache_bytes: config.budget.sled_cache_bytes,
-        segment_bytes: config.budget.log_segment_bytes,
         ..Options::default()
     }
 }
