@@ -81,8 +81,9 @@ pub(crate) enum Origin {
 }
 
 /// Attributes that are made from the tree when an entry is read; in loaded input they are left out.
-const DERIVED: [&str; 6] =
-    ["entryDN", "hasSubordinates", "numSubordinates", "subschemaSubentry", "contextCSN", "structuralObjectClass"];
+/// structuralObjectClass is not among them: its value is replaced in its place, so that a dump that is loaded comes
+/// out the same.
+const DERIVED: [&str; 5] = ["entryDN", "hasSubordinates", "numSubordinates", "subschemaSubentry", "contextCSN"];
 
 struct Write {
     id: u64,
