@@ -4,10 +4,10 @@ mod admin;
 mod bench;
 mod cli;
 // The node's own code uses the rest.
-#[allow(dead_code)]
 mod config;
 mod demo;
 mod founding;
+mod health;
 mod index_task;
 mod ldap;
 mod limits;
