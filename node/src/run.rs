@@ -129,13 +129,13 @@ fn directory_options(config: &Config) -> DirectoryOptions {
         store: StoreOptions {
             arena_bytes: config.budget.arena_bytes as usize,
             allocator: config.allocator,
-            ..StoreOptions::default()
         },
         ..DirectoryOptions::default()
     }
 }
 
 fn raft_options(config: &Config) -> Options {
+    let defaults = Options::default();
     Options {
         name: config.name.clone(),
         data_dir: config.data.join("raft"),
@@ -146,8 +146,10 @@ fn raft_options(config: &Config) -> Options {
         election_ms: config.raft.election_ms,
         log: config.raft.log,
         retain_log_bytes: config.raft.retain_log_bytes,
+        // The log is deleted by whole stretches, so a stretch must not be longer than what is kept.
+        segment_bytes: config.raft.retain_log_bytes.min(defaults.segment_bytes),
         checkpoint_interval: Duration::from_secs(config.raft.checkpoint_s),
         sled_cache_bytes: config.budget.sled_cache_bytes,
-        ..Options::default()
+        ..defaults
     }
 }
