@@ -54,8 +54,7 @@ pub fn check(calls: &[Call], acknowledgements: &[Acknowledgement], is_log: impl 
     for ack in acknowledgements {
         let last = calls
             .iter()
-            .filter(|c| c.is_write() && Some(c.enter) > before && c.enter < ack.enter && c.file().is_some_and(&is_log))
-            .next_back();
+            .rfind(|c| c.is_write() && Some(c.enter) > before && c.enter < ack.enter && c.file().is_some_and(&is_log));
         match last {
             None => wrong.push(format!("line {}: message {}: the log was not written", ack.enter + 1, ack.id)),
             Some(write) if !synced_before(calls, write, ack.enter) => wrong.push(format!(
