@@ -31,3 +31,7 @@ pub use status::{ClusterStatus, MemberStatus, Role};
 #[allow(dead_code)] // shared with the integration tests, which use all of it
 #[path = "../tests/support/machine.rs"]
 mod test_machine;
+
+#[cfg(test)]
+#[path = "../tests/support/faulty_files.rs"]
+mod test_files;

@@ -31,10 +31,11 @@ pub const KEEPALIVE: Duration = Duration::from_secs(2);
 const STREAM_WINDOW_BYTES: u32 = 1 << 20;
 const CONNECTION_WINDOW_BYTES: u32 = 2 << 20;
 
-/// A server with the settings that go with [`endpoint`].
+/// A server with the settings that go with [`endpoint`]. Whoever gives it accepted connections must set
+/// TCP_NODELAY on them (for instance `TcpIncoming::with_nodelay`): without it every single write waits for
+/// delayed acknowledgements.
 pub fn server() -> tonic::transport::Server {
     tonic::transport::Server::builder()
-        .tcp_nodelay(true)
         .initial_stream_window_size(STREAM_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .http2_keepalive_interval(Some(KEEPALIVE))

@@ -208,9 +208,11 @@ async fn members_are_added_and_removed_by_command() {
     nodes.all_members().await;
     nodes.write(0, "a=1").await;
     nodes.nodes[3].start().await;
-    tokio::time::sleep(Duration::from_millis(600)).await;
-    let why = nodes.cluster(3).status().trouble.unwrap();
-    assert!(why.contains("bindery member add"), "{why}");
+    nodes
+        .until("n4 says what to do", |n| {
+            n.cluster(3).status().trouble.is_some_and(|why| why.contains("bindery member add"))
+        })
+        .await;
     let address = nodes.nodes[3].address.to_string();
     nodes.cluster(1).add_member("n4", &address, false, soon()).await.unwrap();
     nodes.all_members().await;
@@ -222,4 +224,36 @@ async fn members_are_added_and_removed_by_command() {
         .until("n2 knows it", |n| n.cluster(1).status().trouble.is_some() || n.cluster(1).status().members.len() == 4)
         .await;
     nodes.write(3, "c=1").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_nodes_lose_nothing_acknowledged() {
+    let mut nodes = Nodes::new(3, |o| {
+        o.checkpoint_interval = Duration::from_millis(400);
+        o.retain_log_bytes = 4 << 10;
+        o.segment_bytes = 8 << 10;
+    });
+    nodes.start_all().await;
+    nodes.all_members().await;
+    let mut acknowledged = Vec::new();
+    for round in 0..6 {
+        for i in 0..30 {
+            let key = format!("r{round}i{i}");
+            let proposed = nodes.cluster(i % 3).propose(Bytes::from(format!("{key}={i}")), soon()).await;
+            match proposed {
+                Ok(_) => acknowledged.push(key),
+                Err(error) => assert!(matches!(error, ProposeError::Unknown { .. }), "{error}"),
+            }
+        }
+        let victim = round % 3;
+        nodes.nodes[victim].kill().await;
+        nodes.nodes[victim].start().await;
+    }
+    for n in 0..3 {
+        nodes.cluster(n).read_barrier(soon()).await.unwrap();
+        for key in &acknowledged {
+            assert!(nodes.nodes[n].machine.get(key).is_some(), "{key} is lost on node {n}");
+        }
+    }
+    assert!(acknowledged.len() > 150, "{}", acknowledged.len());
 }

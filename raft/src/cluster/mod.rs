@@ -8,6 +8,7 @@ pub(crate) mod inner;
 pub(crate) mod leader;
 mod peer_server;
 mod propose;
+mod proposer;
 pub(crate) mod running;
 mod start;
 mod status;

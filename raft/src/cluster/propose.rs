@@ -1,22 +1,22 @@
 //! Proposing: on the leader into the log, elsewhere through the leader.
 
 use bytes::Bytes;
-use openraft::errors::{ClientWriteError, RaftError};
+use tokio::sync::oneshot;
 use tokio::time::{Duration, Instant};
 
 use super::handle::Proposed;
 use super::inner::Inner;
 use super::leader::Leader;
+use super::proposer::Proposal;
 use super::running::Running;
 use crate::codec::MAX_COMMAND_BYTES;
-use crate::core::types::position;
 use crate::error::ProposeError;
 
 /// Pause before looking for a leader again.
 const LEADER_PAUSE: Duration = Duration::from_millis(10);
 
 /// What one attempt came to.
-pub(super) enum Attempt {
+pub(crate) enum Attempt {
     Done(Proposed),
     /// Certainly in no log: may be tried again.
     NotApplied(String),
@@ -66,18 +66,15 @@ impl Inner {
     }
 
     /// One attempt on this node as leader.
-    ///
-    /// openraft answers `ForwardToLeader` only before it appends (its core checks leadership and lease
-    /// first); an entry appended and then lost to another leader is `LogEntryDiscarded`, whose command may
-    /// yet be committed. A fatal error says nothing.
     pub(super) async fn propose_here(&self, running: &Running, payload: Bytes, deadline: Instant) -> Attempt {
-        let command = running.stamp(payload, &*self.clock, &*self.randomness);
-        match tokio::time::timeout_at(deadline, running.raft.client_write(command)).await {
-            Ok(Ok(written)) => Attempt::Done(Proposed { position: position(&written.log_id), reply: written.data.0 }),
-            Ok(Err(RaftError::APIError(ClientWriteError::ForwardToLeader(forward)))) => {
-                Attempt::NotApplied(format!("this node does not lead ({:?})", forward.reason))
-            }
-            Ok(Err(error)) => Attempt::Unknown(error.to_string()),
+        let (answer, answered) = oneshot::channel();
+        let submitted = async {
+            running.proposer.send(Proposal { payload, answer }).await.ok()?;
+            answered.await.ok()
+        };
+        match tokio::time::timeout_at(deadline, submitted).await {
+            Ok(Some(attempt)) => attempt,
+            Ok(None) => Attempt::Unknown("this node is stopping".into()),
             Err(_) => Attempt::Unknown("the deadline passed while the write was being replicated".into()),
         }
     }

@@ -8,6 +8,7 @@ use openraft::async_runtime::WatchReceiver;
 use tokio::sync::{Mutex, mpsc};
 
 use super::barrier::Waiter;
+use super::proposer::Proposal;
 use crate::clock::{Clock, Randomness, random_16};
 use crate::core::apply::ApplyState;
 use crate::core::types::{Command, Raft, TC};
@@ -22,6 +23,8 @@ pub(crate) struct Running {
     pub inline: bool,
     /// Reads waiting for a barrier.
     pub barriers: mpsc::Sender<Waiter>,
+    /// Commands on their way into the log.
+    pub proposer: mpsc::Sender<Proposal>,
     /// Held while a snapshot is received.
     pub receiving: Mutex<()>,
     /// Held while the membership is changed from here.

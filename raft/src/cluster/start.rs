@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::inner::{Inner, Phase};
 use super::running::Running;
-use super::{barrier, checkpoint};
+use super::{barrier, checkpoint, proposer};
 use crate::clock::{Clock, Randomness};
 use crate::core::apply::{ApplyState, StateMachine};
 use crate::core::runtime;
@@ -187,6 +187,7 @@ pub(crate) async fn run(inner: &Arc<Inner>, member: Membership) -> Result<(), St
         }
     }
     let (barriers, waiting) = barrier::queue();
+    let (proposer, proposals) = proposer::queue(inner.options.max_pending_proposals);
     let running = Arc::new(Running {
         id: member.node_id,
         cluster_id: member.cluster_id,
@@ -195,11 +196,13 @@ pub(crate) async fn run(inner: &Arc<Inner>, member: Membership) -> Result<(), St
         apply,
         inline,
         barriers,
+        proposer,
         receiving: tokio::sync::Mutex::new(()),
         changes: tokio::sync::Mutex::new(()),
         last_stamp_us: AtomicU64::new(0),
     });
     barrier::spawn(inner, &running, waiting);
+    proposer::spawn(inner, &running, proposals);
     checkpoint::spawn(inner, &running);
     upkeep::spawn(inner, &running);
     tracing::info!(name = inner.options.name, id = running.id, "member");

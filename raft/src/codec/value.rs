@@ -47,8 +47,8 @@ pub(crate) fn member_to_wire(member: &Member) -> wire::Member {
 }
 
 pub(crate) fn member_from_wire(member: wire::Member) -> Result<Member, CodecError> {
-    if member.name.is_empty() || member.name.len() > MAX_NAME_BYTES || member.address.len() > MAX_NAME_BYTES {
-        return Err(CodecError::Invalid("member name or address has a bad length".into()));
+    if member.name.len() > MAX_NAME_BYTES || member.address.len() > MAX_NAME_BYTES {
+        return Err(CodecError::Invalid("member name or address is too long".into()));
     }
     Ok(Member {
         incarnation: sixteen(&member.incarnation, "incarnation")?,

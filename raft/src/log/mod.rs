@@ -2,6 +2,8 @@
 
 pub(crate) mod backend;
 pub mod files;
+#[cfg(test)]
+mod log_test;
 mod reader;
 mod segmented;
 mod sled;

@@ -13,8 +13,8 @@ impl LogStore {
     /// Entries from `from` up to and excluding `to` (cut to the log), at least one if there is one, stopping
     /// after `max_bytes`.
     pub(super) async fn read_some(&self, from: u64, to: u64, max_bytes: usize) -> io::Result<Vec<Entry>> {
-        let (purged, last) = self.range();
-        let from = from.max(purged.map_or(0, |p| p.index + 1));
+        let (_, last) = self.range();
+        let from = from.max(self.first_index());
         let to = to.min(last.map_or(0, |l| l.index + 1));
         if from >= to {
             return Ok(Vec::new());

@@ -36,6 +36,8 @@ struct State {
     committed: Option<LogId>,
     purged: Option<LogId>,
     last: Option<LogId>,
+    /// Index of the first entry of a log never purged: 0, except that a log may be begun at another.
+    start: u64,
     tail: Tail,
     /// Newest stamp in any entry appended here.
     newest_time_us: u64,
@@ -111,6 +113,7 @@ impl LogStore {
             committed: meta.committed,
             purged: meta.purged,
             last,
+            start: 0,
             tail: Tail::new(options.tail_cache_bytes, last.map_or(0, |l| l.index + 1)),
             newest_time_us: 0,
         };
@@ -170,6 +173,9 @@ impl LogStore {
                 if let openraft::EntryPayload::Normal(command) = &entry.payload {
                     state.newest_time_us = state.newest_time_us.max(command.time_us);
                 }
+                if state.last.is_none() {
+                    state.start = entry.log_id.index;
+                }
                 state.last = Some(entry.log_id);
                 state.tail.push(entry, record.bytes.len());
                 records.push(record);
@@ -193,6 +199,9 @@ impl LogStore {
         let from = last.map_or(0, |l| l.index + 1);
         {
             let mut state = self.shared.state.lock();
+            if state.last.is_none_or(|end| end.index < from) {
+                return Ok(());
+            }
             state.last = last;
             state.tail.truncate_from(from);
         }
@@ -221,6 +230,12 @@ impl LogStore {
     pub fn range(&self) -> (Option<LogId>, Option<LogId>) {
         let state = self.shared.state.lock();
         (state.purged, state.last)
+    }
+
+    /// Index of the first entry that can be there.
+    pub(super) fn first_index(&self) -> u64 {
+        let state = self.shared.state.lock();
+        state.purged.map_or(state.start, |p| p.index + 1)
     }
 
     /// Newest stamp in an entry appended since the log was opened, microseconds.

@@ -79,6 +79,9 @@ impl MeetingService for Meeting {
 
     async fn join(&self, request: Request<wire::JoinRequest>) -> Result<Response<wire::JoinReply>, Status> {
         let member = member_from_wire(need(request.into_inner().member, "member")?)?;
+        if member.name.is_empty() || member.address.is_empty() {
+            return Err(Status::invalid_argument("a member needs a name and an address"));
+        }
         let result = match self.inner.running() {
             None => Joined::Refused("this node is not a member itself".into()),
             Some(running) => match running.leader() {

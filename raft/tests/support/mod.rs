@@ -13,9 +13,8 @@ use bindery_raft::{
 };
 use bytes::Bytes;
 use tokio::net::{TcpListener, TcpSocket};
-use tokio::sync::oneshot;
 use tokio::time::Instant;
-use tokio_stream::wrappers::TcpListenerStream;
+use tonic::transport::server::TcpIncoming;
 
 use self::machine::MemoryMachine;
 
@@ -35,8 +34,16 @@ pub struct Node {
 
 pub struct Live {
     pub cluster: Cluster,
-    stop: oneshot::Sender<()>,
-    served: tokio::task::JoinHandle<()>,
+    /// Its own, so that stopping it ends its connections too, as the end of a process would.
+    runtime: Option<tokio::runtime::Runtime>,
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 /// Several nodes that know of each other.
@@ -53,6 +60,11 @@ fn free_address() -> SocketAddr {
 
 impl Nodes {
     pub fn new(count: usize, change: impl Fn(&mut Options)) -> Nodes {
+        // RUST_LOG shows what the nodes do.
+        let _ = tracing_subscriber::fmt()
+            .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+            .with_test_writer()
+            .try_init();
         let root = tempfile::tempdir().unwrap();
         let names: Vec<String> = (1..=count).map(|n| format!("n{n}")).collect();
         let addresses: Vec<SocketAddr> = names.iter().map(|_| free_address()).collect();
@@ -148,26 +160,31 @@ impl Node {
     }
 
     pub async fn try_start(&mut self) -> Result<(), StartError> {
-        let cluster = Cluster::start(
-            self.options.clone(),
-            Arc::new(self.machine.clone()),
-            Arc::new(TcpNetwork),
-            Arc::new(SystemClock::default()),
-            Arc::new(SystemRandomness),
-        )
-        .await?;
-        let listener = listen(self.address).await;
-        let (stop, stopped) = oneshot::channel();
-        let routes = cluster.routes();
-        let served = tokio::spawn(async move {
-            let serve = server().add_routes(routes).serve_with_incoming(TcpListenerStream::new(listener));
-            tokio::select! {
-                _ = serve => {}
-                _ = stopped => {}
-            }
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let (options, machine, address) = (self.options.clone(), self.machine.clone(), self.address);
+        let started = runtime.spawn(async move {
+            let cluster = Cluster::start(
+                options,
+                Arc::new(machine),
+                Arc::new(TcpNetwork),
+                Arc::new(SystemClock::default()),
+                Arc::new(SystemRandomness),
+            )
+            .await?;
+            let incoming = TcpIncoming::from(listen(address).await).with_nodelay(Some(true));
+            tokio::spawn(server().add_routes(cluster.routes()).serve_with_incoming(incoming));
+            Ok(cluster)
         });
-        self.running = Some(Live { cluster, stop, served });
-        Ok(())
+        match started.await.unwrap() {
+            Ok(cluster) => {
+                self.running = Some(Live { cluster, runtime: Some(runtime) });
+                Ok(())
+            }
+            Err(error) => {
+                runtime.shutdown_background();
+                Err(error)
+            }
+        }
     }
 
     pub async fn start(&mut self) {
@@ -177,11 +194,19 @@ impl Node {
     /// A graceful stop; the machine comes back with its newer checkpoint.
     pub async fn stop(&mut self) {
         let live = self.running.take().expect("running");
-        live.cluster.shutdown().await;
-        let _ = live.stop.send(());
-        live.served.abort();
-        let _ = live.served.await;
+        let cluster = live.cluster.clone();
+        live.runtime.as_ref().unwrap().spawn(async move { cluster.shutdown().await }).await.unwrap();
+        drop(live);
         self.machine = self.machine.crash();
+    }
+
+    /// No warning: its tasks just end. Only for the segmented log: sled keeps its file locked until every
+    /// part of it is dropped.
+    pub async fn kill(&mut self) {
+        let mut live = self.running.take().expect("running");
+        self.machine = self.machine.crash();
+        let runtime = live.runtime.take().unwrap();
+        tokio::task::spawn_blocking(move || runtime.shutdown_timeout(Duration::from_secs(5))).await.unwrap();
     }
 
     /// Its disk is lost.

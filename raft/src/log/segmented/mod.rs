@@ -132,7 +132,8 @@ fn verify(
 
     let mut segments = Vec::new();
     for (n, &start) in starts.iter().enumerate() {
-        let (segment, tail) = Segment::verify(files, path, start, &mut order, &mut generation, floor)?;
+        let limit = starts.get(n + 1).copied();
+        let (segment, tail) = Segment::verify(files, path, start, limit, &mut order, &mut generation, floor)?;
         if let Tail::Damaged(index) = tail {
             return Err(LogError::damaged(segment_path(path, start), format!("entry {index} is damaged")));
         }

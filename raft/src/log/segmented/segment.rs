@@ -67,11 +67,14 @@ impl Segment {
         }
     }
 
-    /// Opens and reads every record. `generation` is the highest seen so far.
+    /// Opens and reads every record below `limit`, the start of the next segment: records from there on are
+    /// what a truncation left of entries that were then written to the next segment. `generation` is the
+    /// highest seen so far.
     pub fn verify(
         files: &dyn LogFiles,
         log: &Path,
         start: u64,
+        limit: Option<u64>,
         order: &mut OrderCheck,
         generation: &mut u64,
         floor: Floor,
@@ -81,7 +84,9 @@ impl Segment {
         let file = files.open(&path, false).map_err(fail)?;
         let mut scan = Scan::new(file.clone()).map_err(fail)?;
         let mut segment = Segment { start, count: 0, end: 0, sparse: Vec::new(), file };
-        while let Some((header, data)) = scan.record(segment.end).map_err(fail)? {
+        while limit.is_none_or(|limit| start + segment.count < limit)
+            && let Some((header, data)) = scan.record(segment.end).map_err(fail)?
+        {
             let stale = header.generation < *generation || floor.cuts(header.index, header.generation);
             if header.index != start + segment.count || stale {
                 break;
@@ -100,6 +105,9 @@ impl Segment {
             segment.end += header.record_bytes();
         }
         let bad = start + segment.count;
+        if limit == Some(bad) {
+            return Ok((segment, Tail::Clean));
+        }
         let durable = scan.claims_durable(segment.end, bad, *generation, floor).map_err(fail)?;
         Ok((segment, if durable { Tail::Damaged(bad) } else { Tail::Clean }))
     }
