@@ -53,7 +53,7 @@ fn one_seed_gives_one_trace() {
 #[test]
 fn three_nodes_lose_nothing_acknowledged() {
     let first = first_seed();
-    for seed in first..first + seeds(4, 200) {
+    for seed in first..first + seeds(6, 500) {
         let outcome = run("three_nodes_lose_nothing_acknowledged", Plan { seed, nodes: 3, faults: 8 });
         println!(
             "seed {seed}: {} acknowledged, {} unknown, {} crashes",
@@ -65,7 +65,7 @@ fn three_nodes_lose_nothing_acknowledged() {
 #[test]
 fn one_node_loses_nothing_acknowledged_at_any_crash() {
     let first = first_seed();
-    for seed in first..first + seeds(4, 200) {
+    for seed in first..first + seeds(6, 500) {
         let outcome = run("one_node_loses_nothing_acknowledged_at_any_crash", Plan { seed, nodes: 1, faults: 25 });
         println!("seed {seed}: {} acknowledged, {} crashes", outcome.acknowledged, outcome.crashes);
         assert!(outcome.crashes > 5, "seed {seed}: only {} crashes", outcome.crashes);
