@@ -126,10 +126,7 @@ pub async fn serve(config: Config) -> Result<(), RunError> {
 
 fn directory_options(config: &Config) -> DirectoryOptions {
     DirectoryOptions {
-        store: StoreOptions {
-            arena_bytes: config.budget.arena_bytes as usize,
-            allocator: config.allocator,
-        },
+        store: StoreOptions { arena_bytes: config.budget.arena_bytes as usize, allocator: config.allocator },
         ..DirectoryOptions::default()
     }
 }

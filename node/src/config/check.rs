@@ -236,8 +236,9 @@ fn name(key: &'static str, text: &str) -> Result<String, ConfigError> {
 fn size_in_bytes(key: &'static str, size: &RawSize) -> Result<u64, ConfigError> {
     match size {
         RawSize::Bytes(bytes) => Ok(*bytes),
-        RawSize::Text(text) => parse_bytes(text)
-            .ok_or_else(|| invalid(key, format!("{text:?} is no size; write it like 512MiB or 2GiB"))),
+        RawSize::Text(text) => {
+            parse_bytes(text).ok_or_else(|| invalid(key, format!("{text:?} is no size; write it like 512MiB or 2GiB")))
+        }
     }
 }
 
@@ -510,14 +511,20 @@ fn raft(raw: &RawRaft) -> Result<Raft, ConfigError> {
     if !(MIB..=RETAIN_LOG_MAX_BYTES).contains(&retain_log_bytes) {
         return Err(invalid(
             "raft.retain_log",
-            format!("{} is not between 1 MiB and {}", format_bytes(retain_log_bytes), format_bytes(RETAIN_LOG_MAX_BYTES)),
+            format!(
+                "{} is not between 1 MiB and {}",
+                format_bytes(retain_log_bytes),
+                format_bytes(RETAIN_LOG_MAX_BYTES)
+            ),
         ));
     }
     let checkpoint_s = raw.checkpoint_s.unwrap_or(DEFAULT_CHECKPOINT_S);
     if !(1..=CHECKPOINT_MAX_S).contains(&checkpoint_s) {
         return Err(invalid(
             "raft.checkpoint_s",
-            format!("{checkpoint_s} is not between 1 and {CHECKPOINT_MAX_S}: the log behind a checkpoint is replayed at a start"),
+            format!(
+                "{checkpoint_s} is not between 1 and {CHECKPOINT_MAX_S}: the log behind a checkpoint is replayed at a start"
+            ),
         ));
     }
     Ok(Raft { heartbeat_ms, election_ms, log, retain_log_bytes, checkpoint_s })
