@@ -136,3 +136,21 @@ fn a_password_file_loses_its_line_end() {
     assert!(PasswordSource::File(path).read().unwrap_err().to_string().contains("is empty"));
     assert!(PasswordSource::File(dir.path().join("none")).read().is_err());
 }
+
+#[test]
+fn the_example_configuration_is_accepted_with_and_without_its_optional_keys() {
+    let text = include_str!("../../../deploy/bindery.toml");
+    let config = checked(text).unwrap();
+    assert_eq!((config.name.as_str(), config.peers.len()), ("node1", 0));
+    // A line that is only a key behind "# " is an optional setting; the schema folder does not exist here.
+    let with_all: String = text
+        .lines()
+        .map(|line| match line.strip_prefix("# ") {
+            Some(key) if key.contains(" = ") && !key.contains("schema_dir") && !key.starts_with("Where") => key,
+            _ => line,
+        })
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let config = checked(&with_all).unwrap_or_else(|error| panic!("{error}\n{with_all}"));
+    assert_eq!((config.peers.len(), config.expect), (3, 3));
+}

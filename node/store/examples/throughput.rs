@@ -24,7 +24,32 @@ fn main() -> Result<(), StoreError> {
     let path = dir.join(format!("bindery-throughput-{}", std::process::id()));
     let store =
         Store::open(Arc::new(OsFiles), &path, StoreOptions { arena_bytes: 512 << 20, ..StoreOptions::default() })?;
+    in_memory(&store)?;
+    let started = Instant::now();
+    let info = store.checkpoint()?;
+    println!(
+        "{:<52} {:>10} pages, {} MiB, {:.2} s",
+        "checkpoint of that",
+        info.pages_written,
+        info.bytes_written >> 20,
+        started.elapsed().as_secs_f64()
+    );
+    writes(&store)?;
+    println!("{:?}", store.stats());
+    drop(store);
 
+    // A tenth of the file as memory: every other get misses the arena (and hits the system's cache).
+    let options = StoreOptions { arena_bytes: 24 << 20, ..StoreOptions::default() };
+    let store = Store::open(Arc::new(OsFiles), &path, options)?;
+    larger_than_memory(&store)?;
+    println!("{:?}", store.stats());
+    drop(store);
+    let removed = std::fs::remove_file(&path);
+    assert!(removed.is_ok(), "the file can be removed");
+    Ok(())
+}
+
+fn in_memory(store: &Store) -> Result<(), StoreError> {
     let started = Instant::now();
     for batch in 0..RECORDS / 1000 {
         let mut txn = store.begin();
@@ -69,18 +94,10 @@ fn main() -> Result<(), StoreError> {
         more = cursor.next()?;
     }
     report("cursor over all", count, started);
-    drop(view);
+    Ok(())
+}
 
-    let started = Instant::now();
-    let info = store.checkpoint()?;
-    println!(
-        "{:<52} {:>10} pages, {} MiB, {:.2} s",
-        "checkpoint of that",
-        info.pages_written,
-        info.bytes_written >> 20,
-        started.elapsed().as_secs_f64()
-    );
-
+fn writes(store: &Store) -> Result<(), StoreError> {
     // 21 index trees with text keys: 50 entries of 20 keys each make one batch of 1,050 random puts.
     let started = Instant::now();
     let mut puts = 0;
@@ -126,12 +143,10 @@ fn main() -> Result<(), StoreError> {
     }
     report("sequential puts of 1,200 bytes, 500 a batch", 100_000, started);
     store.checkpoint()?;
-    println!("{:?}", store.stats());
-    drop(store);
+    Ok(())
+}
 
-    // A tenth of the file as memory: every other get misses the arena (and hits the system's cache).
-    let options = StoreOptions { arena_bytes: 24 << 20, ..StoreOptions::default() };
-    let store = Store::open(Arc::new(OsFiles), &path, options)?;
+fn larger_than_memory(store: &Store) -> Result<(), StoreError> {
     let view = store.view();
     let started = Instant::now();
     for i in 0..RECORDS / 4 {
@@ -150,10 +165,5 @@ fn main() -> Result<(), StoreError> {
         }
     }
     report("random puts, 1,000 a batch, with checkpoints", 100_000, started);
-    println!("{:?}", store.stats());
-    drop(view);
-    drop(store);
-    let removed = std::fs::remove_file(&path);
-    assert!(removed.is_ok(), "the file can be removed");
     Ok(())
 }
