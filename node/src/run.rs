@@ -130,7 +130,8 @@ fn directory_options(config: &Config) -> DirectoryOptions {
             allocator: config.allocator,
             ..StoreOptions::default()
         },
-        ..DirectoryOptions::default()
+        install_arena_bytes: config.budget.install_arena_bytes() as usize,
+        index_changes_bytes: config.budget.index_changes_bytes() as usize,
     }
 }
 
@@ -144,7 +145,7 @@ fn raft_options(config: &Config) -> Options {
         heartbeat_ms: config.raft.heartbeat_ms,
         election_ms: config.raft.election_ms,
         log: config.raft.log,
-        sled_cache_bytes: config.budget.sled_cache_bytes,
+        tail_cache_bytes: config.budget.log_tail_bytes() as usize,
         ..Options::default()
     }
 }

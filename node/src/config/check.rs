@@ -492,9 +492,10 @@ fn raft(raw: &RawRaft) -> Result<Raft, ConfigError> {
         ));
     }
     let log = match raw.log.as_deref() {
-        None | Some("sled") => LogKind::Sled,
+        None | Some("split") => LogKind::Split,
+        Some("sled") => LogKind::Sled,
         Some("segmented") => LogKind::Segmented,
-        Some(other) => return Err(one_of("raft.log", other, "sled, segmented")),
+        Some(other) => return Err(one_of("raft.log", other, "split, sled, segmented")),
     };
     Ok(Raft { heartbeat_ms, election_ms, log })
 }

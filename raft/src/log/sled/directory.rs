@@ -3,7 +3,7 @@
 //! * `flush` writes but does not make durable (it calls sync_file_range, which flushes neither the drive's
 //!   cache nor metadata): fdatasync on the `db` file follows each.
 //! * A crash while opening leaves `snap.*.generating`, which makes every later open fail: deleted first.
-//! * Values above segment_size/64 may spill to files that are never synced: 8 MiB segments, 64 KiB values.
+//! * Values above segment_size/64 may spill to files that are never synced: callers stay below.
 //! * Its garbage collection runs only in the flusher thread: it must not be switched off.
 
 use std::fs::File;
@@ -12,8 +12,6 @@ use std::path::{Path, PathBuf};
 
 use crate::log::LogError;
 
-/// Fixed for the life of a directory.
-const SLED_SEGMENT_BYTES: usize = 1 << 20;
 /// sled's own background flush; ours happens at every batch, this one only drives its garbage collection.
 const SLED_FLUSH_MS: u64 = 500;
 
@@ -35,8 +33,9 @@ pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
 }
 
 impl SledDirectory {
-    /// Opens or creates; a new directory is durable on return.
-    pub fn open(path: &Path, cache_bytes: u64) -> Result<SledDirectory, LogError> {
+    /// Opens or creates; a new directory is durable on return. `segment_bytes`, a power of two, must be the same
+    /// at every open.
+    pub fn open(path: &Path, cache_bytes: u64, segment_bytes: usize) -> Result<SledDirectory, LogError> {
         let fail = |e: io::Error| LogError::io(path, e);
         let parent: PathBuf = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let existed = path.join("db").exists();
@@ -45,7 +44,7 @@ impl SledDirectory {
         let db = sled::Config::new()
             .path(path)
             .cache_capacity(cache_bytes)
-            .segment_size(SLED_SEGMENT_BYTES)
+            .segment_size(segment_bytes)
             .flush_every_ms(Some(SLED_FLUSH_MS))
             .open()
             .map_err(|e| match e {
