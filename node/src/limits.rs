@@ -42,8 +42,6 @@ pub const PREFER_BARRIER: Duration = Duration::from_millis(200);
 /// While the quorum is lost, the barrier is tried again this often.
 pub const BARRIER_RETRY: Duration = Duration::from_millis(500);
 
-/// How often the node looks whether consensus has ended by itself.
-pub const LOOK_FOR_END: Duration = Duration::from_millis(200);
 /// A part of the node that does not stop within this is left behind.
 pub const STOP_PATIENCE: Duration = Duration::from_secs(5);
 

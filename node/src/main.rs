@@ -5,10 +5,10 @@ mod allocator;
 mod bench;
 mod cli;
 // The node's own code uses the rest.
-#[allow(dead_code)]
 mod config;
 mod demo;
 mod founding;
+mod health;
 mod index_task;
 mod ldap;
 mod limits;

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bindery_directory::{Directory, DirectoryError, DirectoryOptions};
-use bindery_raft::{Cluster, Options, Role, StartError, SystemClock, SystemRandomness, TcpNetwork};
+use bindery_raft::{Cluster, Options, StartError, SystemClock, SystemRandomness, TcpNetwork};
 use bindery_store::{OsFiles, StoreOptions};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -13,6 +14,7 @@ use tokio::task::JoinHandle;
 use crate::admin::{self, AdminParts};
 use crate::config::Config;
 use crate::founding;
+use crate::health;
 use crate::index_task;
 use crate::ldap::{self, Server, ServerParts};
 use crate::limits;
@@ -45,6 +47,9 @@ pub enum RunError {
     /// The administration cannot be served.
     #[error(transparent)]
     Admin(#[from] admin::ListenError),
+    /// Health checks cannot be served.
+    #[error(transparent)]
+    Health(#[from] health::ListenError),
     /// The bootstrap settings cannot be used.
     #[error(transparent)]
     Founding(#[from] founding::FoundingError),
@@ -90,6 +95,9 @@ pub async fn serve(config: Config) -> Result<(), RunError> {
     };
     tasks.extend(admin::serve(parts, cluster.routes(), stopped.clone()).await?);
     let server = Arc::new(Server::new(ServerParts { reads, cluster: cluster.clone(), passwords: passwords.clone() }));
+    if let Some(address) = config.http_listen {
+        tasks.push(health::serve(address, cluster.clone(), directory.clone(), stopped.clone()).await?);
+    }
     for listener in &config.ldap_listen {
         tasks.push(ldap::serve(server.clone(), listener.address, stopped.clone()).await?);
         tracing::info!("LDAP at {listener}");
@@ -100,7 +108,7 @@ pub async fn serve(config: Config) -> Result<(), RunError> {
     tokio::select! {
         _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
         _ = interrupt.recv() => tracing::info!("SIGINT: stopping"),
-        () = ended(&cluster) => tracing::error!("consensus has ended: stopping"),
+        why = cluster.failed() => tracing::error!("consensus has ended: {why}"),
     }
     // Leadership goes first, while this node still answers: writes under way find the next leader.
     cluster.shutdown().await;
@@ -116,26 +124,16 @@ pub async fn serve(config: Config) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Waits until consensus has ended by itself: a log or a store that failed.
-async fn ended(cluster: &Cluster) {
-    while cluster.status().role != Role::Stopped {
-        tokio::time::sleep(limits::LOOK_FOR_END).await;
-    }
-}
-
 fn directory_options(config: &Config) -> DirectoryOptions {
     DirectoryOptions {
-        store: StoreOptions {
-            arena_bytes: config.budget.arena_bytes as usize,
-            allocator: config.allocator,
-            ..StoreOptions::default()
-        },
+        store: StoreOptions { arena_bytes: config.budget.arena_bytes as usize, allocator: config.allocator },
         install_arena_bytes: config.budget.install_arena_bytes() as usize,
         index_changes_bytes: config.budget.index_changes_bytes() as usize,
     }
 }
 
 fn raft_options(config: &Config) -> Options {
+    let defaults = Options::default();
     Options {
         name: config.name.clone(),
         data_dir: config.data.join("raft"),
@@ -145,7 +143,11 @@ fn raft_options(config: &Config) -> Options {
         heartbeat_ms: config.raft.heartbeat_ms,
         election_ms: config.raft.election_ms,
         log: config.raft.log,
+        retain_log_bytes: config.raft.retain_log_bytes,
+        // The log is deleted by whole stretches, so a stretch must not be longer than what is kept.
+        segment_bytes: config.raft.retain_log_bytes.min(defaults.segment_bytes),
+        checkpoint_interval: Duration::from_secs(config.raft.checkpoint_s),
         tail_cache_bytes: config.budget.log_tail_bytes() as usize,
-        ..Options::default()
+        ..defaults
     }
 }

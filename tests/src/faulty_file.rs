@@ -3,6 +3,7 @@
 
 // The store's tests own it; they may not name this crate.
 #[path = "../../node/store/tests/support/mod.rs"]
+#[allow(clippy::should_implement_trait)] // its generator is no iterator
 mod disk;
 
 use std::io;

@@ -20,6 +20,12 @@ const DEFAULT_LDAP: &str = "ldap://127.0.0.1:1389";
 const DEFAULT_GRPC: &str = bindery_ctl::connect::DEFAULT_ENDPOINT;
 const DEFAULT_HEARTBEAT_MS: u64 = 100;
 const DEFAULT_ELECTION_MS: (u64, u64) = (250, 500);
+/// At most 1 GiB is kept for nodes that were away for a while.
+const RETAIN_LOG_MAX_BYTES: u64 = 1024 * MIB;
+const DEFAULT_RETAIN_LOG_BYTES: u64 = 64 * MIB;
+const DEFAULT_CHECKPOINT_S: u64 = 60;
+/// Replay after a crash takes a part of this.
+const CHECKPOINT_MAX_S: u64 = 3600;
 const DEFAULT_LEVEL: &str = "info,openraft=warn";
 const LDAP_PORT: u16 = 389;
 
@@ -74,13 +80,6 @@ pub struct LdapListener {
     pub address: SocketAddr,
 }
 
-impl LdapListener {
-    /// "Loopback" as the access rules mean it, for the listener's side.
-    pub fn is_loopback(&self) -> bool {
-        self.address.ip().is_loopback()
-    }
-}
-
 impl fmt::Display for LdapListener {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "ldap://{}", self.address)
@@ -103,6 +102,10 @@ pub struct Raft {
     pub heartbeat_ms: u64,
     pub election_ms: (u64, u64),
     pub log: LogKind,
+    /// Log kept behind the older checkpoint.
+    pub retain_log_bytes: u64,
+    /// Time between checkpoints.
+    pub checkpoint_s: u64,
 }
 
 /// `[bootstrap]`, complete.
@@ -113,8 +116,6 @@ pub struct Bootstrap {
     pub admin_password: PasswordSource,
     /// Schema files to add, in the order of their names.
     pub schema_dir: Option<PathBuf>,
-    /// LDIF files to load, in the order of their names.
-    pub ldif_dir: Option<PathBuf>,
 }
 
 /// Where the administrator's first password comes from. Never shown.
@@ -232,13 +233,20 @@ fn name(key: &'static str, text: &str) -> Result<String, ConfigError> {
     Ok(text.to_owned())
 }
 
+fn size_in_bytes(key: &'static str, size: &RawSize) -> Result<u64, ConfigError> {
+    match size {
+        RawSize::Bytes(bytes) => Ok(*bytes),
+        RawSize::Text(text) => {
+            parse_bytes(text).ok_or_else(|| invalid(key, format!("{text:?} is no size; write it like 512MiB or 2GiB")))
+        }
+    }
+}
+
 fn memory(raw: Option<&RawSize>, machine: &MachineMemory) -> Result<u64, ConfigError> {
     const KEY: &str = "memory";
     let available = [machine.ram_bytes, machine.cgroup_limit_bytes].into_iter().flatten().min();
     let bytes = match raw {
-        Some(RawSize::Bytes(bytes)) => *bytes,
-        Some(RawSize::Text(text)) => parse_bytes(text)
-            .ok_or_else(|| invalid(KEY, format!("{text:?} is no size; write it like 512MiB or 2GiB")))?,
+        Some(size) => size_in_bytes(KEY, size)?,
         // A machine with little memory still runs the smallest node, if that fits at all.
         None => match available {
             Some(available) => (available / 2).max(MEMORY_MIN_BYTES) / MIB * MIB,
@@ -497,7 +505,30 @@ fn raft(raw: &RawRaft) -> Result<Raft, ConfigError> {
         Some("segmented") => LogKind::Segmented,
         Some(other) => return Err(one_of("raft.log", other, "split, sled, segmented")),
     };
-    Ok(Raft { heartbeat_ms, election_ms, log })
+    let retain_log_bytes = match &raw.retain_log {
+        None => DEFAULT_RETAIN_LOG_BYTES,
+        Some(size) => size_in_bytes("raft.retain_log", size)?,
+    };
+    if !(MIB..=RETAIN_LOG_MAX_BYTES).contains(&retain_log_bytes) {
+        return Err(invalid(
+            "raft.retain_log",
+            format!(
+                "{} is not between 1 MiB and {}",
+                format_bytes(retain_log_bytes),
+                format_bytes(RETAIN_LOG_MAX_BYTES)
+            ),
+        ));
+    }
+    let checkpoint_s = raw.checkpoint_s.unwrap_or(DEFAULT_CHECKPOINT_S);
+    if !(1..=CHECKPOINT_MAX_S).contains(&checkpoint_s) {
+        return Err(invalid(
+            "raft.checkpoint_s",
+            format!(
+                "{checkpoint_s} is not between 1 and {CHECKPOINT_MAX_S}: the log behind a checkpoint is replayed at a start"
+            ),
+        ));
+    }
+    Ok(Raft { heartbeat_ms, election_ms, log, retain_log_bytes, checkpoint_s })
 }
 
 fn bootstrap(raw: RawBootstrap) -> Result<Option<Bootstrap>, ConfigError> {
@@ -526,12 +557,10 @@ fn bootstrap(raw: RawBootstrap) -> Result<Option<Bootstrap>, ConfigError> {
             ));
         }
     };
-    for (key, dir) in [("bootstrap.schema_dir", &raw.schema_dir), ("bootstrap.ldif_dir", &raw.ldif_dir)] {
-        if let Some(dir) = dir {
-            directory(key, dir)?;
-        }
+    if let Some(dir) = &raw.schema_dir {
+        directory("bootstrap.schema_dir", dir)?;
     }
-    Ok(Some(Bootstrap { suffix, admin_dn, admin_password, schema_dir: raw.schema_dir, ldif_dir: raw.ldif_dir }))
+    Ok(Some(Bootstrap { suffix, admin_dn, admin_password, schema_dir: raw.schema_dir }))
 }
 
 /// A first look; the schema's view of it comes when the cluster is formed.

@@ -74,7 +74,9 @@ const REFUSED: &[(&str, &str)] = &[
     ("[bootstrap]\nsuffix = 'example.com'\nadmin_password = 'x'", "is no DN"),
     ("[bootstrap]\nsuffix = 'dc=x'", "without a password nobody could bind as cn=admin,dc=x"),
     ("[bootstrap]\nsuffix = 'dc=x'\nadmin_password = 'a'\nadmin_password_file = '/a'", "only one of them"),
-    ("[bootstrap]\nsuffix = 'dc=x'\nadmin_password = 'a'\nldif_dir = '/nonexistent'", "is not a directory"),
+    ("[bootstrap]\nsuffix = 'dc=x'\nadmin_password = 'a'\nschema_dir = '/nonexistent'", "is not a directory"),
+    ("[raft]\nretain_log = '1KiB'", "raft.retain_log"),
+    ("[raft]\ncheckpoint_s = 0", "raft.checkpoint_s"),
     ("[log]\nformat = 'xml'", "one of text, json is expected"),
     ("[log]\nlevel = 'bindery=loud'", "log.level: "),
 ];

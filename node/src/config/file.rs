@@ -80,6 +80,10 @@ section!(
         election_ms: Vec<u64>,
         /// `split`, `sled` or `segmented`.
         log: String,
+        /// Log kept behind the older checkpoint, so that a short absence needs no snapshot.
+        retain_log: RawSize,
+        /// Seconds between checkpoints.
+        checkpoint_s: u64,
     }
 );
 
@@ -99,7 +103,6 @@ section!(
         admin_password: String,
         admin_password_file: PathBuf,
         schema_dir: PathBuf,
-        ldif_dir: PathBuf,
     }
 );
 

@@ -179,8 +179,7 @@ async fn live(node: &Arc<SimNode>, disk: &FaultyFiles, boot: u64) -> Result<(), 
         Arc::new(randomness),
     )
     .await?;
-    let client =
-        Client { node: node.clone(), cluster: cluster.clone(), directory, boot, seed: rng.next(), number: 0 };
+    let client = Client { node: node.clone(), cluster: cluster.clone(), directory, boot, seed: rng.next(), number: 0 };
     tokio::spawn(client.clone().found());
     tokio::spawn(client.clone().watch());
     tokio::spawn(client.clone().read());
@@ -314,7 +313,9 @@ impl Client {
                     self.node.oracle.added(&dn, index);
                     // A client reads its own write where it wrote it.
                     if self.is_there(&dn) != Ok(true) && !self.node.disk.lock().has_failed() {
-                        self.node.oracle.problem(format!("{dn} was acknowledged on {} and is not there", self.node.name));
+                        self.node
+                            .oracle
+                            .problem(format!("{dn} was acknowledged on {} and is not there", self.node.name));
                     }
                     own.push(dn);
                 }

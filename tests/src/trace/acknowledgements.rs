@@ -50,12 +50,11 @@ pub fn of_adds(calls: &[Call], ldap_port: u16) -> Vec<Acknowledgement> {
 /// the log was written and its last write synced. Returns what is wrong.
 pub fn check(calls: &[Call], acknowledgements: &[Acknowledgement], is_log: impl Fn(&Path) -> bool) -> Vec<String> {
     let mut wrong = Vec::new();
-    let mut before = 0;
+    let mut before = None;
     for ack in acknowledgements {
         let last = calls
             .iter()
-            .filter(|c| c.is_write() && c.enter > before && c.enter < ack.enter && c.file().is_some_and(&is_log))
-            .next_back();
+            .rfind(|c| c.is_write() && Some(c.enter) > before && c.enter < ack.enter && c.file().is_some_and(&is_log));
         match last {
             None => wrong.push(format!("line {}: message {}: the log was not written", ack.enter + 1, ack.id)),
             Some(write) if !synced_before(calls, write, ack.enter) => wrong.push(format!(
@@ -66,7 +65,7 @@ pub fn check(calls: &[Call], acknowledgements: &[Acknowledgement], is_log: impl 
             )),
             Some(_) => {}
         }
-        before = ack.enter;
+        before = Some(ack.enter);
     }
     wrong
 }

@@ -27,11 +27,8 @@ pub fn at_line(calls: &[Call], root: &Path, line: usize) -> (FaultyFiles, Vec<Pa
     for call in calls {
         match call.exit {
             _ if call.enter > line => {}
-            Some(exit) if call.is_sync() => {
-                if exit <= line {
-                    steps.push((call.enter, call));
-                }
-            }
+            Some(exit) if call.is_sync() && exit > line => {}
+            Some(_) if call.is_sync() => steps.push((call.enter, call)),
             Some(exit) => steps.push((exit.min(line), call)),
             None if call.is_write() => steps.push((line, call)),
             None => {}

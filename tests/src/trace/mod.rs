@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 const CALLS: &str = "open,openat,creat,mkdir,mkdirat,rmdir,rename,renameat,renameat2,unlink,unlinkat,link,linkat,\
                      ftruncate,truncate,fallocate,write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,\
                      sync_file_range,copy_file_range,sendto,sendmsg";
-/// Longest data recorded; the store writes up to 1 MiB at once.
-const DATA_BYTES: &str = "2097152";
+/// Longest data recorded: sled clears its segments of 8 MiB with one call.
+const DATA_BYTES: &str = "9437184";
 
 /// A command that traces what follows it. The traced process keeps the command's process id.
 pub fn strace(output: &Path) -> Command {
@@ -131,6 +131,12 @@ impl Call {
     }
 }
 
+/// The calls of one life of a node and those of the next, on lines behind them.
+pub fn append(calls: &mut Vec<Call>, next: Vec<Call>) {
+    let base = calls.iter().map(|c| c.exit.unwrap_or(c.enter).max(c.enter) + 1).max().unwrap_or(0);
+    calls.extend(next.into_iter().map(|c| Call { enter: c.enter + base, exit: c.exit.map(|e| e + base), ..c }));
+}
+
 /// Whether some sync made durable, before line `before`, what `write` wrote to its file.
 pub fn synced_before(calls: &[Call], write: &Call, before: usize) -> bool {
     let Some(written) = write.exit else { return false };
@@ -181,7 +187,8 @@ fn parse_call(text: &str, enter: usize, exit: Option<usize>, result: i64) -> Opt
     if digits > 0
         && let Some(annotated) = rest[digits..].strip_prefix('<')
     {
-        let end = if annotated.starts_with("TCP") { annotated.find("]>").map(|at| at + 1) } else { annotated.find('>') };
+        let end =
+            if annotated.starts_with("TCP") { annotated.find("]>").map(|at| at + 1) } else { annotated.find('>') };
         let end = end?;
         descriptor = Some((rest[..digits].parse().ok()?, target(&annotated[..end])));
         rest = &annotated[end + 1..];

@@ -16,7 +16,7 @@ const DATA: u8 = 0;
 const MESSAGE_HEADER_BYTES: usize = 5;
 
 /// A granted vote, as it was sent.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Granted {
     /// To whom, in which term.
     pub vote: Vote,
@@ -85,11 +85,8 @@ pub fn granted(calls: &[Call], grpc_port: u16) -> Vec<Granted> {
 /// Before each granted vote was sent, a record with this vote was written to the log's metadata and synced.
 /// Returns what is wrong.
 pub fn check(calls: &[Call], votes: &[Granted], is_meta: impl Fn(&Path) -> bool) -> Vec<String> {
-    let writes: Vec<(&Call, Vec<u8>)> = calls
-        .iter()
-        .filter(|c| c.is_write() && c.file().is_some_and(&is_meta))
-        .map(|c| (c, c.data()))
-        .collect();
+    let writes: Vec<(&Call, Vec<u8>)> =
+        calls.iter().filter(|c| c.is_write() && c.file().is_some_and(&is_meta)).map(|c| (c, c.data())).collect();
     let mut wrong = Vec::new();
     for granted in votes {
         // The record begins with the vote.

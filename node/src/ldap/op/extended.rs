@@ -64,7 +64,7 @@ async fn password_modify(
         }
     }
     let (clear, generated) = match request.new_password {
-        Some(new) if new.is_empty() => return Err(Answer::unwilling("the new password is empty")),
+        Some([]) => return Err(Answer::unwilling("the new password is empty")),
         Some(new) => (new.to_vec(), None),
         None => {
             let made = connection.server.passwords.generate();
