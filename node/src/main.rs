@@ -1,6 +1,7 @@
 //! `bindery`: one node, a demonstration cluster, and the administration commands.
 
 mod admin;
+mod allocator;
 mod bench;
 mod cli;
 // The node's own code uses the rest.
@@ -25,8 +26,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Gives freed memory back to the system soon and keeps no arena for each thread: `memory` bounds the whole
-/// process, so what is free must not stay resident.
+/// musl's own allocator serves one thread at a time.
+#[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

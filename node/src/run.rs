@@ -127,7 +127,8 @@ pub async fn serve(config: Config) -> Result<(), RunError> {
 fn directory_options(config: &Config) -> DirectoryOptions {
     DirectoryOptions {
         store: StoreOptions { arena_bytes: config.budget.arena_bytes as usize, allocator: config.allocator },
-        ..DirectoryOptions::default()
+        install_arena_bytes: config.budget.install_arena_bytes() as usize,
+        index_changes_bytes: config.budget.index_changes_bytes() as usize,
     }
 }
 
@@ -146,7 +147,7 @@ fn raft_options(config: &Config) -> Options {
         // The log is deleted by whole stretches, so a stretch must not be longer than what is kept.
         segment_bytes: config.raft.retain_log_bytes.min(defaults.segment_bytes),
         checkpoint_interval: Duration::from_secs(config.raft.checkpoint_s),
-        sled_cache_bytes: config.budget.sled_cache_bytes,
+        tail_cache_bytes: config.budget.log_tail_bytes() as usize,
         ..defaults
     }
 }

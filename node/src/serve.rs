@@ -8,6 +8,7 @@ use bindery_ctl::{EXIT_DONE, EXIT_REFUSED};
 use clap::Args;
 use tracing_subscriber::EnvFilter;
 
+use crate::allocator;
 use crate::cli::complain;
 use crate::config::check::{Log, LogFormat};
 use crate::config::file::{RawConfig, RawSize};
@@ -16,6 +17,10 @@ use crate::run;
 
 /// How long a node whose parent has gone may take to stop in good order.
 const STOP_PATIENCE: Duration = Duration::from_secs(20);
+
+/// Threads for blocking work: apply, checkpoint, log reads, password hashes (which have slots of their own), the
+/// parser of a load. Few run at once, and each keeps a stack and caches of the allocator.
+const BLOCKING_THREADS: usize = 32;
 
 /// Run one node
 ///
@@ -103,13 +108,16 @@ pub fn main(args: ServeArgs) -> u8 {
         }
     };
     start_logging(&loaded.config.log);
+    if let Err(error) = allocator::settle(loaded.config.memory_bytes) {
+        tracing::warn!(%error, "the allocator keeps its own settings: more memory than configured may be used");
+    }
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
     }
     if args.stop_with_stdin {
         std::thread::spawn(stop_with_stdin);
     }
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(BLOCKING_THREADS).build() {
         Ok(runtime) => runtime,
         Err(error) => {
             complain(&format!("cannot start: {error}"));

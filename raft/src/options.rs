@@ -30,10 +30,12 @@ impl fmt::Debug for FatalHandler {
 /// Which implementation keeps the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LogKind {
-    /// sled directories, one for each stretch of log.
+    /// Entries in preallocated segment files, metadata in a sled.
     #[default]
+    Split,
+    /// All in sleds: one directory for each stretch of log. Its memory is not bounded.
     Sled,
-    /// Preallocated segment files.
+    /// All in preallocated files.
     Segmented,
 }
 
@@ -102,7 +104,7 @@ impl Default for Options {
             expect: 1,
             heartbeat_ms: 100,
             election_ms: (250, 500),
-            log: LogKind::Sled,
+            log: LogKind::Split,
             inline: false,
             sled_cache_bytes: 4 << 20,
             tail_cache_bytes: 8 << 20,

@@ -179,8 +179,17 @@ impl Node {
 
     /// Resident size of the process in bytes.
     pub fn resident_bytes(&self) -> u64 {
+        self.status_bytes("VmRSS:")
+    }
+
+    /// The highest it has been.
+    pub fn resident_peak_bytes(&self) -> u64 {
+        self.status_bytes("VmHWM:")
+    }
+
+    fn status_bytes(&self, name: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("a running process");
-        let line = status.lines().find(|l| l.starts_with("VmRSS:")).expect("VmRSS");
+        let line = status.lines().find(|l| l.starts_with(name)).expect("a line of this name");
         line.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()).expect("a number of KiB") * 1024
     }
 }

@@ -25,11 +25,13 @@ pub struct DirectoryOptions {
     /// Memory for the store that a snapshot is installed into, in bytes; it stands beside the present store until
     /// the switch.
     pub install_arena_bytes: usize,
+    /// Changes of indexes that are gathered before they are written, in bytes; those of one command may exceed it.
+    pub index_changes_bytes: usize,
 }
 
 impl Default for DirectoryOptions {
     fn default() -> DirectoryOptions {
-        DirectoryOptions { store: StoreOptions::default(), install_arena_bytes: 8 << 20 }
+        DirectoryOptions { store: StoreOptions::default(), install_arena_bytes: 8 << 20, index_changes_bytes: 32 << 20 }
     }
 }
 
@@ -140,7 +142,7 @@ impl Directory {
             indexes: version.view.indexes.clone(),
             access: version.view.access.clone(),
             state: version.state.clone(),
-            deltas: Deltas::default(),
+            deltas: Deltas::new(self.0.options.index_changes_bytes),
         };
         let replies = batch.run(entries)?;
         let Batch { txn, schema, settings, indexes, access, state, .. } = batch;

@@ -500,9 +500,10 @@ fn raft(raw: &RawRaft) -> Result<Raft, ConfigError> {
         ));
     }
     let log = match raw.log.as_deref() {
-        None | Some("sled") => LogKind::Sled,
+        None | Some("split") => LogKind::Split,
+        Some("sled") => LogKind::Sled,
         Some("segmented") => LogKind::Segmented,
-        Some(other) => return Err(one_of("raft.log", other, "sled, segmented")),
+        Some(other) => return Err(one_of("raft.log", other, "split, sled, segmented")),
     };
     let retain_log_bytes = match &raw.retain_log {
         None => DEFAULT_RETAIN_LOG_BYTES,

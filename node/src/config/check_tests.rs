@@ -68,7 +68,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("[raft]\nheartbeat_ms = 200", "keep it below half"),
     ("[raft]\nelection_ms = [500, 250]", "the shortest (500) must be below the longest (250)"),
     ("[raft]\nelection_ms = [500]", "two numbers are expected"),
-    ("[raft]\nlog = 'paper'", "one of sled, segmented is expected"),
+    ("[raft]\nlog = 'paper'", "one of split, sled, segmented is expected"),
     ("[store]\nallocator = 'slab'", "one of buddy, first-fit is expected"),
     ("[bootstrap]\nadmin_dn = 'cn=admin'", "bootstrap.suffix: the other keys"),
     ("[bootstrap]\nsuffix = 'example.com'\nadmin_password = 'x'", "is no DN"),

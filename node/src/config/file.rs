@@ -78,7 +78,7 @@ section!(
         heartbeat_ms: u64,
         /// Shortest and longest election timeout.
         election_ms: Vec<u64>,
-        /// `sled` or `segmented`.
+        /// `split`, `sled` or `segmented`.
         log: String,
         /// Log kept behind the older checkpoint, so that a short absence needs no snapshot.
         retain_log: RawSize,

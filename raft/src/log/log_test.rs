@@ -56,7 +56,7 @@ fn open(path: &Path, kind: LogKind, in_use: bool) -> Result<LogStore, LogError> 
     LogStore::open(path, IDENTITY, in_use, options(kind, false, Arc::new(OsFiles)))
 }
 
-const KINDS: [LogKind; 2] = [LogKind::Sled, LogKind::Segmented];
+const KINDS: [LogKind; 3] = [LogKind::Split, LogKind::Sled, LogKind::Segmented];
 
 #[tokio::test]
 async fn a_log_comes_back_as_it_was() {

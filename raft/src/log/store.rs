@@ -12,12 +12,16 @@ use tokio::sync::{oneshot, watch};
 use super::backend::{Backend, LogError, LogIdentity, LogMeta, Opened, Record, SyncScope};
 use super::files::LogFiles;
 use super::segmented::SegmentedLog;
-use super::sled::SledLog;
+use super::sled::{SledLog, SledMeta};
 use super::tail::Tail;
 use super::writer::{Job, Writer};
 use crate::codec::encode_entry;
 use crate::core::types::{Entry, LogId, Vote};
 use crate::options::{FatalHandler, LogKind};
+
+/// The metadata's sled in a split log. No other kind of log has this name in it: opened as another kind, a log
+/// is found to be lost, never to be empty.
+const SPLIT_META: &str = "meta.sled";
 
 /// How to keep the log.
 #[derive(Clone)]
@@ -86,6 +90,11 @@ impl LogStore {
     /// Opens or creates the log of `identity`. `in_use` = it must exist: its absence is damage.
     pub fn open(path: &Path, identity: LogIdentity, in_use: bool, options: StoreOptions) -> Result<LogStore, LogError> {
         let Opened { backend, meta, last } = match options.kind {
+            LogKind::Split => {
+                let (store, body) = SledMeta::open(&path.join(SPLIT_META))?;
+                let (files, store) = (options.files.clone(), Box::new(store));
+                SegmentedLog::open_with_meta(files, path, options.segment_bytes, store, body.as_deref())?
+            }
             LogKind::Sled => SledLog::open(path, options.sled_cache_bytes, options.segment_bytes)?,
             LogKind::Segmented => SegmentedLog::open(options.files.clone(), path, options.segment_bytes)?,
         };

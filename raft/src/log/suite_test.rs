@@ -1,4 +1,4 @@
-//! openraft's own storage suite against both logs, with and without the writer thread.
+//! openraft's own storage suite against every kind of log, with and without the writer thread.
 
 use std::sync::Arc;
 
@@ -59,4 +59,9 @@ async fn suite_segmented_inline() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn suite_sled_thread() {
     suite(LogKind::Sled, false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn suite_split_thread() {
+    suite(LogKind::Split, false).await;
 }

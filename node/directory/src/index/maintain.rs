@@ -12,10 +12,6 @@ use bindery_model::entry::{Attribute, Entry};
 use bindery_model::schema::{AttrId, Schema};
 use bindery_store::{TreeId, WriteTxn};
 
-/// Above this many gathered bytes the changes are written although the batch goes on: they are sorted in
-/// memory beside the store's frames.
-const GATHERED_BYTES_MAX: usize = 32 << 20;
-
 struct Delta {
     tree: u32,
     /// The first eight bytes of the key as a number: most comparisons end here, without touching the key.
@@ -27,13 +23,20 @@ struct Delta {
 }
 
 /// Changes of posting lists that are not written yet.
-#[derive(Default)]
 pub(crate) struct Deltas {
     keys: Vec<u8>,
     list: Vec<Delta>,
+    /// Above this many gathered bytes the changes are written although the batch goes on: they are sorted in
+    /// memory beside the store's frames.
+    bytes_max: usize,
 }
 
 impl Deltas {
+    /// None gathered yet, and about `bytes_max` at most.
+    pub(crate) fn new(bytes_max: usize) -> Deltas {
+        Deltas { keys: Vec::new(), list: Vec::new(), bytes_max }
+    }
+
     fn push(&mut self, tree: TreeId, key: &[u8], id: u64, add: bool) {
         let key_start = self.keys.len();
         self.keys.extend_from_slice(key);
@@ -92,7 +95,7 @@ impl Deltas {
 
     /// Whether it is time to write them.
     pub(crate) fn is_large(&self) -> bool {
-        self.keys.len() + self.list.len() * size_of::<Delta>() > GATHERED_BYTES_MAX
+        self.keys.len() + self.list.len() * size_of::<Delta>() > self.bytes_max
     }
 
     /// Forgets the changes of a tree that has been dropped.

@@ -7,7 +7,7 @@ const BYTES_MAX: usize = 4 << 20;
 /// The least: below this the cost of a log entry shows.
 const BYTES_MIN: usize = 256 << 10;
 /// A block exists as entries, as a command and in the log's buffers, and a few blocks are under way at once.
-const SHARE_OF_COMMANDS: u64 = 16;
+const SHARE_OF_COMMANDS: u64 = 32;
 
 /// The size of a block when commands may take `commands_bytes` in all.
 pub fn size(commands_bytes: u64) -> usize {
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn sizes() {
         assert_eq!(size(0), BYTES_MIN);
-        assert_eq!(size(12 << 20), 768 << 10);
+        assert_eq!(size(12 << 20), 384 << 10);
         assert_eq!(size(u64::MAX), BYTES_MAX);
     }
 }

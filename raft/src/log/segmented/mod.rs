@@ -11,7 +11,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use self::meta::{Floor, MetaFile};
+use self::meta::{Floor, Meta, MetaFile};
+pub(super) use self::meta::MetaStore;
 use self::record::{Header, record_bytes};
 use self::segment::{Segment, Tail, segment_path};
 use super::backend::{Backend, LogError, LogMeta, Opened, OrderCheck, Record, SyncScope, boundary};
@@ -32,19 +33,48 @@ pub(super) struct SegmentedLog {
     path: PathBuf,
     files: Arc<dyn LogFiles>,
     segment_bytes: u64,
-    meta: Mutex<MetaFile>,
+    meta: Mutex<Meta>,
     state: Mutex<State>,
 }
 
 impl SegmentedLog {
-    /// Opens or creates the log in `path` and verifies all of it.
+    /// Opens or creates the log in `path`, metadata included, and verifies all of it.
     pub fn open(files: Arc<dyn LogFiles>, path: &Path, segment_bytes: u64) -> Result<Opened, LogError> {
+        Self::create_directory(&*files, path)?;
+        let meta = MetaFile::open(&*files, path)?;
+        Self::open_entries(files, path, segment_bytes, meta)
+    }
+
+    /// The same with the metadata in a store of its own, which holds `body`.
+    pub fn open_with_meta(
+        files: Arc<dyn LogFiles>,
+        path: &Path,
+        segment_bytes: u64,
+        store: Box<dyn MetaStore>,
+        body: Option<&[u8]>,
+    ) -> Result<Opened, LogError> {
+        Self::create_directory(&*files, path)?;
+        let meta = Meta::new(store, body, path)?;
+        Self::open_entries(files, path, segment_bytes, meta)
+    }
+
+    fn create_directory(files: &dyn LogFiles, path: &Path) -> Result<(), LogError> {
         let fail = |e: io::Error| LogError::io(path, e);
         files.create_directory(path).map_err(fail)?;
         if let Some(parent) = path.parent() {
             files.sync_directory(parent).map_err(fail)?;
         }
-        let (meta_file, meta) = MetaFile::open(&*files, path)?;
+        Ok(())
+    }
+
+    fn open_entries(
+        files: Arc<dyn LogFiles>,
+        path: &Path,
+        segment_bytes: u64,
+        kept: Meta,
+    ) -> Result<Opened, LogError> {
+        let fail = |e: io::Error| LogError::io(path, e);
+        let meta = kept.meta().cloned();
         let mut starts: Vec<u64> = files
             .list(path)
             .map_err(fail)?
@@ -56,8 +86,8 @@ impl SegmentedLog {
             return Err(LogError::damaged(path, "there are segments, but vote and identity are lost"));
         }
         let purged = meta.as_ref().and_then(|m| m.purged);
-        let (segments, generation, last) = verify(&*files, path, starts, purged, meta_file.floor)?;
-        let floor = meta_file.floor.generation;
+        let (segments, generation, last) = verify(&*files, path, starts, purged, kept.floor)?;
+        let floor = kept.floor.generation;
         let state = State {
             segments: segments.into_iter().map(|s| Arc::new(Mutex::new(s))).collect(),
             generation: generation.max(floor) + 1,
@@ -67,7 +97,7 @@ impl SegmentedLog {
             path: path.to_owned(),
             files,
             segment_bytes,
-            meta: Mutex::new(meta_file),
+            meta: Mutex::new(kept),
             state: Mutex::new(state),
         };
         Ok(Opened { backend: Box::new(log), meta, last })

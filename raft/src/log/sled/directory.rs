@@ -3,7 +3,7 @@
 //! * `flush` writes but does not make durable (it calls sync_file_range, which flushes neither the drive's
 //!   cache nor metadata): fdatasync on the `db` file follows each.
 //! * A crash while opening leaves `snap.*.generating`, which makes every later open fail: deleted first.
-//! * Values above segment_size/64 may spill to files that are never synced: 8 MiB segments, 64 KiB values.
+//! * Values above segment_size/64 may spill to files that are never synced: callers stay below.
 //! * It never syncs its settings file `conf`, and does not open with a torn one: synced here; and a bad one is
 //!   made anew, since it holds only what is fixed below.
 //! * Its garbage collection runs only in the flusher thread: it must not be switched off.
@@ -14,8 +14,6 @@ use std::path::{Path, PathBuf};
 
 use crate::log::LogError;
 
-/// Fixed for the life of a directory.
-const SLED_SEGMENT_BYTES: usize = 1 << 20;
 /// sled's own background flush; ours happens at every batch, this one only drives its garbage collection.
 const SLED_FLUSH_MS: u64 = 500;
 
@@ -37,8 +35,9 @@ pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
 }
 
 impl SledDirectory {
-    /// Opens or creates; durable on return, whatever an earlier process left unsynced.
-    pub fn open(path: &Path, cache_bytes: u64) -> Result<SledDirectory, LogError> {
+    /// Opens or creates; durable on return, whatever an earlier process left unsynced. `segment_bytes`, a power of
+    /// two, must be the same at every open.
+    pub fn open(path: &Path, cache_bytes: u64, segment_bytes: usize) -> Result<SledDirectory, LogError> {
         let fail = |e: io::Error| LogError::io(path, e);
         let parent: PathBuf = path.parent().map(Path::to_path_buf).unwrap_or_default();
         std::fs::create_dir_all(path).map_err(fail)?;
@@ -48,7 +47,7 @@ impl SledDirectory {
             sled::Config::new()
                 .path(path)
                 .cache_capacity(cache_bytes)
-                .segment_size(SLED_SEGMENT_BYTES)
+                .segment_size(segment_bytes)
                 .flush_every_ms(Some(SLED_FLUSH_MS))
                 .open()
         };
@@ -101,7 +100,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("meta");
         let whole = {
-            let directory = SledDirectory::open(&path, 1 << 20).unwrap();
+            let directory = SledDirectory::open(&path, 1 << 20, 1 << 20).unwrap();
             directory.db.insert(b"a", b"1").unwrap();
             directory.sync().unwrap();
             std::fs::read(path.join("conf")).unwrap()
@@ -110,7 +109,7 @@ mod tests {
             [Vec::new(), whole[..whole.len() / 2].to_vec(), vec![0; whole.len()], b"garbage, and more of it".to_vec()]
         {
             std::fs::write(path.join("conf"), torn).unwrap();
-            let directory = SledDirectory::open(&path, 1 << 20).unwrap();
+            let directory = SledDirectory::open(&path, 1 << 20, 1 << 20).unwrap();
             assert_eq!(directory.db.get(b"a").unwrap().unwrap(), b"1");
         }
         assert_eq!(std::fs::read(path.join("conf")).unwrap(), whole);

@@ -2,6 +2,7 @@
 //! (purging inside one sled gives back neither memory nor disk).
 
 mod directory;
+mod meta;
 mod parts;
 
 use std::collections::BTreeMap;
@@ -17,11 +18,14 @@ use prost::Message;
 use xxhash_rust::xxh3::xxh3_64;
 
 use self::directory::{SledDirectory, io_error, sync_directory};
+pub(super) use self::meta::SledMeta;
 use self::parts::Joiner;
 use super::backend::{Backend, LogError, LogMeta, Opened, OrderCheck, Record, SyncScope, boundary};
 use crate::codec::decode_entry;
 use crate::core::types::LogId;
 
+/// sled's own segments: 64 parts of an entry each.
+const SLED_SEGMENT_BYTES: usize = 1 << 20;
 const META_KEY: &[u8] = b"meta";
 const SEGMENTS_KEY: &[u8] = b"segments";
 /// Removals in one sled batch while truncating.
@@ -80,7 +84,7 @@ impl Sealed {
         let path = segment_path(log, start);
         let mut tries = 0;
         loop {
-            match SledDirectory::open(&path, cache_bytes) {
+            match SledDirectory::open(&path, cache_bytes, SLED_SEGMENT_BYTES) {
                 Ok(directory) => {
                     let directory = Arc::new(directory);
                     self.remember(start, &directory);
@@ -121,7 +125,7 @@ impl SledLog {
     pub fn open(path: &Path, cache_bytes: u64, segment_bytes: u64) -> Result<Opened, LogError> {
         std::fs::create_dir_all(path).map_err(|e| LogError::io(path, e))?;
         let meta_path = path.join("meta");
-        let directory = SledDirectory::open(&meta_path, cache_bytes)?;
+        let directory = SledDirectory::open(&meta_path, cache_bytes, SLED_SEGMENT_BYTES)?;
         let damaged = |why: String| LogError::damaged(&meta_path, why);
         let read = |key: &[u8]| directory.db.get(key).map_err(|e| LogError::io(&meta_path, io_error(e)));
         let meta = match read(META_KEY)? {
@@ -178,7 +182,7 @@ impl SledLog {
             if start > first_wanted && n == 0 {
                 return Err(LogError::damaged(path, format!("the log starts at {start}, not at {first_wanted}")));
             }
-            let directory = Arc::new(SledDirectory::open(&path, self.cache_bytes)?);
+            let directory = Arc::new(SledDirectory::open(&path, self.cache_bytes, SLED_SEGMENT_BYTES)?);
             let newest_segment = n + 1 == starts.len();
             let order = check.get_or_insert_with(|| OrderCheck::new(None));
             let segment = verify_segment(&path, &directory, start, order, newest_segment)?;
@@ -258,7 +262,7 @@ impl SledLog {
             self.state.lock().current = None;
         }
         let path = segment_path(&self.path, index);
-        let directory = Arc::new(SledDirectory::open(&path, self.cache_bytes).map_err(io::Error::other)?);
+        let directory = Arc::new(SledDirectory::open(&path, self.cache_bytes, SLED_SEGMENT_BYTES).map_err(io::Error::other)?);
         let mut state = self.state.lock();
         state.segments.push(Segment { start: index, last: None, bytes: 0 });
         state.current = Some(directory.clone());
