@@ -32,7 +32,7 @@ fn settings(memory_bytes: u64, processors: u64) -> [(&'static str, String); 4] {
         (CHOSEN, arenas.to_string()),
         ("MALLOC_MMAP_THRESHOLD_", direct.to_string()),
         ("MALLOC_TRIM_THRESHOLD_", direct.to_string()),
-        // For builds with mimalloc: freed pages go back at once.
+        // For builds against musl, which use mimalloc: freed pages go back at once.
         ("MIMALLOC_PURGE_DELAY", "0".to_owned()),
     ]
 }
