@@ -331,3 +331,52 @@ fn dropped_torn_and_reordered_unsynced_writes_lose_nothing_acknowledged() {
         crash_run(seed);
     }
 }
+
+/// An unacknowledged entry was written between the notice of its truncation and the truncation itself; the tail
+/// then took its successor for written and forgot it, while the writer had not come to it yet.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_entry_appended_after_a_truncation_that_overtook_a_write_is_readable() {
+    for kind in KINDS {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = open(&dir.path().join("log"), kind, false).unwrap();
+        for term in 1..50 {
+            log.append((0..10).map(|i| entry(2 * term, i, 100)), IOFlushed::noop()).await.unwrap();
+            log.truncate_after(None).await.unwrap();
+            let wanted: Vec<Entry> = (0..10).map(|i| entry(2 * term + 1, i, 100)).collect();
+            log.append(wanted.clone(), IOFlushed::noop()).await.unwrap();
+            assert_eq!(all(&mut log).await, wanted, "{kind:?}");
+            log.truncate_after(None).await.unwrap();
+        }
+        log.close().await.unwrap();
+    }
+}
+
+/// A purge beyond the last entry (an installed snapshot) and the entries behind it came to the writer at once: it
+/// wrote them into the segment before the hole, and the log was found damaged when it was opened next.
+#[tokio::test]
+async fn entries_appended_right_after_a_purge_beyond_the_end_begin_a_segment() {
+    for kind in KINDS {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        let mut log = open(&path, kind, false).unwrap();
+        for round in 0..20 {
+            let start = round * 100;
+            // Keeps the writer busy, so that the next two wait for it together.
+            log.append((start..start + 5).map(|i| entry(1, i, 100)), IOFlushed::noop()).await.unwrap();
+            log.purge(make_log_id(1, 1, start + 99)).await.unwrap();
+        }
+        assert!(append(&mut log, vec![entry(1, 2000, 100)]).await);
+        log.close().await.unwrap();
+        drop(log);
+        let mut log = loop {
+            match open(&path, kind, true) {
+                Ok(log) => break log,
+                Err(error) => {
+                    assert!(matches!(error, LogError::Io { .. }), "{kind:?}: {error}");
+                    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                }
+            }
+        };
+        assert_eq!(all(&mut log).await, vec![entry(1, 2000, 100)], "{kind:?}");
+    }
+}

@@ -63,9 +63,11 @@ impl Shared {
         self.state.lock().tail.set_written(next);
     }
 
-    /// The end of the log after a truncation was noted in memory.
-    pub fn truncated_last(&self) -> Option<LogId> {
-        self.state.lock().last
+    /// A truncation noted in memory is on disk too. Returns the end of the log after it.
+    pub fn set_truncated(&self) -> Option<LogId> {
+        let mut state = self.state.lock();
+        state.tail.truncated();
+        state.last
     }
 
     pub fn set_durable(&self, last: Option<LogId>) {

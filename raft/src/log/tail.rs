@@ -11,11 +11,14 @@ pub(super) struct Tail {
     max_bytes: usize,
     /// Everything below this index is written to the backend.
     written: u64,
+    /// Truncations noted here that the writer has not come to yet. What it writes until then at or above
+    /// these indexes is what they remove. At most one for each job in its queue.
+    truncations: VecDeque<u64>,
 }
 
 impl Tail {
     pub fn new(max_bytes: usize, next: u64) -> Tail {
-        Tail { entries: VecDeque::new(), bytes: 0, max_bytes, written: next }
+        Tail { entries: VecDeque::new(), bytes: 0, max_bytes, written: next, truncations: VecDeque::new() }
     }
 
     fn first(&self) -> Option<u64> {
@@ -29,8 +32,9 @@ impl Tail {
         self.trim();
     }
 
-    /// The backend can read everything below `next` now.
+    /// The writer has written everything below `next`.
     pub fn set_written(&mut self, next: u64) {
+        let next = self.truncations.iter().copied().fold(next, u64::min);
         self.written = self.written.max(next);
         self.trim();
     }
@@ -45,7 +49,7 @@ impl Tail {
         }
     }
 
-    /// Forgets the entries from `index` on.
+    /// Forgets the entries from `index` on. The writer follows with [`Tail::truncated`].
     pub fn truncate_from(&mut self, index: u64) {
         while let Some((entry, bytes)) = self.entries.back()
             && entry.log_id.index >= index
@@ -54,6 +58,12 @@ impl Tail {
             self.entries.pop_back();
         }
         self.written = self.written.min(index);
+        self.truncations.push_back(index);
+    }
+
+    /// The writer has done the oldest truncation.
+    pub fn truncated(&mut self) {
+        self.truncations.pop_front();
     }
 
     /// Forgets the entries up to `index`.
@@ -109,10 +119,31 @@ mod tests {
         assert!(tail.read(7, 10, usize::MAX).is_none());
         assert_eq!(tail.read(8, 10, usize::MAX).unwrap().len(), 2);
         tail.truncate_from(9);
+        tail.truncated();
         assert!(tail.read(9, 10, usize::MAX).is_none());
         assert_eq!(tail.read(8, 10, usize::MAX).unwrap()[0].log_id.index, 8);
         tail.purge(20);
         assert!(tail.read(8, 10, usize::MAX).is_none());
+    }
+
+    /// The writer may write an entry after its truncation was noted and before it is carried out. Its
+    /// successor at the same index was then taken for written, and forgotten while it was nowhere else.
+    #[test]
+    fn an_entry_written_late_does_not_count_for_its_successor() {
+        let mut tail = Tail::new(100, 0);
+        for index in 0..10 {
+            tail.push(entry(index), 50);
+        }
+        tail.truncate_from(4);
+        tail.set_written(10);
+        tail.truncated();
+        for index in 4..10 {
+            tail.push(entry(index), 50);
+        }
+        assert_eq!(tail.read(4, 10, usize::MAX).unwrap().len(), 6);
+        tail.set_written(10);
+        assert!(tail.read(7, 10, usize::MAX).is_none());
+        assert_eq!(tail.read(8, 10, usize::MAX).unwrap().len(), 2);
     }
 
     #[test]

@@ -100,6 +100,11 @@ impl Writer {
         for job in jobs {
             match job {
                 Job::Append { records, callback } => {
+                    // The purge may reach beyond the last entry (after an installed snapshot): then these begin
+                    // behind it, in a segment of their own, once the segments before it are deleted.
+                    if round.purge.is_some() {
+                        self.finish(shared, std::mem::take(&mut round));
+                    }
                     round.bytes += records.iter().map(|r| r.bytes.len()).sum::<usize>();
                     round.records.extend(records);
                     round.waiting.push(Waiting::Callback(callback));
@@ -148,7 +153,7 @@ impl Writer {
 
     fn truncate(&mut self, shared: &Shared, from: u64) -> io::Result<()> {
         shared.backend.truncate_from(from)?;
-        self.last = shared.truncated_last();
+        self.last = shared.set_truncated();
         shared.set_durable(self.last);
         Ok(())
     }

@@ -18,8 +18,9 @@ use tonic::transport::server::TcpIncoming;
 
 use self::machine::MemoryMachine;
 
+/// Long enough for any busy machine.
 pub fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(20)
+    Instant::now() + Duration::from_secs(60)
 }
 
 /// A node, running or not.
@@ -146,7 +147,7 @@ impl Nodes {
 
     /// Waits until `condition` holds.
     pub async fn until(&self, what: &str, condition: impl Fn(&Nodes) -> bool) {
-        let until = soon() + Duration::from_secs(10);
+        let until = soon();
         while !condition(self) {
             assert!(Instant::now() < until, "never: {what}: {:#?}", self.statuses());
             tokio::time::sleep(Duration::from_millis(20)).await;
