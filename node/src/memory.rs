@@ -68,10 +68,7 @@ impl Budget {
         let password_hash_slots = (1 + extra / PASSWORD_HASH_STEP_BYTES).min(PASSWORD_HASH_SLOTS_MAX);
         let connections_bytes = (6 * MIB + extra / 24).min(CONNECTIONS_MAX_BYTES);
         let commands_bytes = (12 * MIB + extra / 24).min(COMMANDS_MAX_BYTES);
-        let taken = FIXED_BYTES
-            + password_hash_slots * PASSWORD_HASH_BYTES
-            + connections_bytes
-            + commands_bytes;
+        let taken = FIXED_BYTES + password_hash_slots * PASSWORD_HASH_BYTES + connections_bytes + commands_bytes;
         let store = memory_bytes.checked_sub(taken).expect("the parts grow slower than the whole");
         let arena_bytes = (store / (TABLES_DIVISOR + 1) * TABLES_DIVISOR) / MIB * MIB;
         let budget = Budget {

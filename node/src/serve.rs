@@ -117,13 +117,14 @@ pub fn main(args: ServeArgs) -> u8 {
     if args.stop_with_stdin {
         std::thread::spawn(stop_with_stdin);
     }
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(BLOCKING_THREADS).build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            complain(&format!("cannot start: {error}"));
-            return EXIT_REFUSED;
-        }
-    };
+    let runtime =
+        match tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(BLOCKING_THREADS).build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                complain(&format!("cannot start: {error}"));
+                return EXIT_REFUSED;
+            }
+        };
     match runtime.block_on(run::serve(loaded.config)) {
         Ok(()) => EXIT_DONE,
         Err(error) => {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use self::meta::{Floor, Meta, MetaFile};
 pub(super) use self::meta::MetaStore;
+use self::meta::{Floor, Meta, MetaFile};
 use self::record::{Header, record_bytes};
 use self::segment::{Segment, Tail, segment_path};
 use super::backend::{Backend, LogError, LogMeta, Opened, OrderCheck, Record, SyncScope, boundary};
@@ -67,12 +67,7 @@ impl SegmentedLog {
         Ok(())
     }
 
-    fn open_entries(
-        files: Arc<dyn LogFiles>,
-        path: &Path,
-        segment_bytes: u64,
-        kept: Meta,
-    ) -> Result<Opened, LogError> {
+    fn open_entries(files: Arc<dyn LogFiles>, path: &Path, segment_bytes: u64, kept: Meta) -> Result<Opened, LogError> {
         let fail = |e: io::Error| LogError::io(path, e);
         let meta = kept.meta().cloned();
         let mut starts: Vec<u64> = files

@@ -262,7 +262,8 @@ impl SledLog {
             self.state.lock().current = None;
         }
         let path = segment_path(&self.path, index);
-        let directory = Arc::new(SledDirectory::open(&path, self.cache_bytes, SLED_SEGMENT_BYTES).map_err(io::Error::other)?);
+        let directory =
+            Arc::new(SledDirectory::open(&path, self.cache_bytes, SLED_SEGMENT_BYTES).map_err(io::Error::other)?);
         let mut state = self.state.lock();
         state.segments.push(Segment { start: index, last: None, bytes: 0 });
         state.current = Some(directory.clone());
