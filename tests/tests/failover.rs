@@ -235,7 +235,8 @@ fn a_wiped_node_catches_up_by_itself_through_a_snapshot() {
     // It is a full member again: a quorum of it and one other carries on.
     let other = (leader + 2) % 3;
     let end = Instant::now() + Duration::from_secs(30);
-    while !voters(&cluster, leader).contains(&cluster.nodes[wiped].name) {
+    // While the change is under way a majority of the old voters is needed too, and one of them is gone.
+    while changing(&cluster, leader) || !voters(&cluster, leader).contains(&cluster.nodes[wiped].name) {
         assert!(Instant::now() < end, "the wiped node did not become a voter again\n{}", cluster.output());
         std::thread::sleep(Duration::from_millis(100));
     }
@@ -243,13 +244,22 @@ fn a_wiped_node_catches_up_by_itself_through_a_snapshot() {
     client.add_person(SUFFIX, "after").expect("a connection").ok();
 }
 
+fn status(cluster: &ProcessCluster, asked: usize) -> serde_json::Value {
+    serde_json::from_str(&cluster.nodes[asked].admin_ok(&["status", "-o", "json"])).expect("JSON")
+}
+
 /// Index up to which the node's log has been deleted.
 fn purged(cluster: &ProcessCluster, asked: usize) -> u64 {
-    let text = cluster.nodes[asked].admin_ok(&["status", "-o", "json"]);
-    let answer: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    let nodes = answer["nodes"].as_array().unwrap_or_else(|| panic!("no nodes in {text}"));
+    let answer = status(cluster, asked);
+    let nodes = answer["nodes"].as_array().unwrap_or_else(|| panic!("no nodes in {answer}"));
     let own = nodes.iter().find(|n| n["name"] == cluster.nodes[asked].name.as_str());
     own.and_then(|n| n["purged"].as_u64()).unwrap_or_default()
+}
+
+/// Whether a change of the membership is under way.
+fn changing(cluster: &ProcessCluster, asked: usize) -> bool {
+    let answer = status(cluster, asked);
+    answer["changing"].as_bool().unwrap_or_else(|| panic!("no changing in {answer}"))
 }
 
 fn voters(cluster: &ProcessCluster, asked: usize) -> Vec<String> {
