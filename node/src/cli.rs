@@ -60,14 +60,14 @@ pub fn main(cli: Cli) -> ExitCode {
 
 /// Prints why a command failed. The first line carries the name, so that it stands out among others.
 pub fn complain(text: &str) {
+    use std::io::Write;
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
-    if std::io::stderr().is_terminal() {
-        eprintln!("\x1b[1;31mbindery:\x1b[0m {first}");
-    } else {
-        eprintln!("bindery: {first}");
-    }
-    lines.for_each(|line| eprintln!("  {line}"));
+    let mut stderr = std::io::stderr().lock();
+    let name = if stderr.is_terminal() { "\x1b[1;31mbindery:\x1b[0m" } else { "bindery:" };
+    // Whoever closed the pipe does not want to know.
+    let _ = writeln!(stderr, "{name} {first}");
+    lines.for_each(|line| drop(writeln!(stderr, "  {line}")));
 }
 
 fn admin(command: AdminCommand) -> u8 {

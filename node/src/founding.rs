@@ -57,14 +57,16 @@ pub enum FoundingError {
 /// What this node would found, checked at start so that a mistake is seen before anything is written.
 pub struct Plan {
     request: Option<(Schema, BootstrapRequest, Vec<u8>)>,
+    /// The directory is founded: `[bootstrap]` was used before, and only differences are told.
+    founded: bool,
 }
 
 impl Plan {
-    /// Reads and checks `[bootstrap]`.
-    pub fn read(config: &Config) -> Result<Plan, FoundingError> {
-        let Some(wanted) = &config.bootstrap else { return Ok(Plan { request: None }) };
+    /// Reads and checks `[bootstrap]`. Of a directory that is founded neither schema nor password is read again.
+    pub fn read(config: &Config, founded: bool) -> Result<Plan, FoundingError> {
+        let Some(wanted) = &config.bootstrap else { return Ok(Plan { request: None, founded }) };
         let mut schema = Schema::shipped();
-        if let Some(folder) = &wanted.schema_dir {
+        if let Some(folder) = wanted.schema_dir.as_ref().filter(|_| !founded) {
             for path in files_in(folder)? {
                 let text = read_schema_file(&path)?;
                 schema.add_text(&text).map_err(|error| FoundingError::Schema { path, message: error.to_string() })?;
@@ -78,8 +80,8 @@ impl Plan {
             settings: Vec::new(),
         };
         bootstrap::prepare(&schema, request.clone()).map_err(FoundingError::Refused)?;
-        let clear = wanted.admin_password.read()?;
-        Ok(Plan { request: Some((schema, request, clear)) })
+        let clear = if founded { Vec::new() } else { wanted.admin_password.read()? };
+        Ok(Plan { request: Some((schema, request, clear)), founded })
     }
 }
 
@@ -114,6 +116,9 @@ pub async fn run(
     mut stop: watch::Receiver<bool>,
 ) {
     let Some((schema, mut request, clear)) = plan.request else { return };
+    if plan.founded {
+        return warn_about_differences(&request, &directory);
+    }
     loop {
         if directory.view().settings().is_founded() {
             warn_about_differences(&request, &directory);

@@ -17,6 +17,8 @@ use tokio::task::JoinHandle;
 const HEAD_BYTES: usize = 8 << 10;
 /// A client that has not sent its request by then is no health check.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Wait after a failed accept, so that the loop does not spin.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Connections at once; checks come one every few seconds.
 const CONNECTIONS: usize = 64;
 
@@ -44,6 +46,10 @@ pub async fn serve(
                 accepted = listener.accept() => accepted,
                 _ = stop.wait_for(|stop| *stop) => return,
             };
+            if let Err(error) = &accepted {
+                tracing::warn!(%error, "a health check was not accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
             // Beyond the bound the connection is dropped: the check fails, as it should on a node so busy.
             if let (Ok((stream, _)), Ok(permit)) = (accepted, permits.clone().try_acquire_owned()) {
                 let (cluster, directory) = (cluster.clone(), directory.clone());

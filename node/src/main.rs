@@ -7,6 +7,7 @@ mod cli;
 // The node's own code uses the rest.
 mod config;
 mod demo;
+mod descriptors;
 mod founding;
 mod health;
 mod index_task;

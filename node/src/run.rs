@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::admin::{self, AdminParts};
 use crate::config::Config;
+use crate::descriptors;
 use crate::founding;
 use crate::health;
 use crate::index_task;
@@ -53,6 +54,9 @@ pub enum RunError {
     /// The bootstrap settings cannot be used.
     #[error(transparent)]
     Founding(#[from] founding::FoundingError),
+    /// Consensus has ended by itself.
+    #[error("consensus has ended: {0}")]
+    Ended(String),
     /// Signals cannot be received.
     #[error("signals cannot be received: {0}")]
     Signals(#[source] std::io::Error),
@@ -63,12 +67,18 @@ pub async fn serve(config: Config) -> Result<(), RunError> {
     let mut terminate = signal(SignalKind::terminate()).map_err(RunError::Signals)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(RunError::Signals)?;
     let _lock = lock::data_directory(&config.data)?;
-    let founding = founding::Plan::read(&config)?;
+    let descriptors = descriptors::raise();
+    let mut listeners = Vec::new();
+    for listener in &config.ldap_listen {
+        // Before anything is formed or founded, so that a port in use leaves nothing behind.
+        listeners.push((listener, ldap::listen(listener.address).await?));
+    }
 
     let folder = config.data.join("store");
     let options = directory_options(&config);
     let opened = Directory::open(Arc::new(OsFiles), &folder, options);
     let directory = opened.map_err(|source| RunError::Directory { folder: folder.clone(), source })?;
+    let founding = founding::Plan::read(&config, directory.view().settings().is_founded())?;
     let machine = DirectoryMachine::new(directory.clone());
     let machine = machine.map_err(|source| RunError::Directory { folder, source })?;
 
@@ -94,22 +104,33 @@ pub async fn serve(config: Config) -> Result<(), RunError> {
         passwords: passwords.clone(),
     };
     tasks.extend(admin::serve(parts, cluster.routes(), stopped.clone()).await?);
-    let server = Arc::new(Server::new(ServerParts { reads, cluster: cluster.clone(), passwords: passwords.clone() }));
+    let server = Arc::new(Server::new(ServerParts {
+        reads,
+        cluster: cluster.clone(),
+        passwords: passwords.clone(),
+        connections: descriptors::connections(descriptors),
+    }));
     if let Some(address) = config.http_listen {
         tasks.push(health::serve(address, cluster.clone(), directory.clone(), stopped.clone()).await?);
     }
-    for listener in &config.ldap_listen {
-        tasks.push(ldap::serve(server.clone(), listener.address, stopped.clone()).await?);
-        tracing::info!("LDAP at {listener}");
+    for (address, listener) in listeners {
+        tasks.push(ldap::serve(server.clone(), listener, stopped.clone()));
+        tracing::info!("LDAP at {address}");
     }
     tasks.push(tokio::spawn(founding::run(founding, cluster.clone(), directory.clone(), passwords, stopped.clone())));
     tasks.push(tokio::spawn(index_task::run(cluster.clone(), directory.clone(), stopped)));
 
-    tokio::select! {
-        _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
-        _ = interrupt.recv() => tracing::info!("SIGINT: stopping"),
-        why = cluster.failed() => tracing::error!("consensus has ended: {why}"),
-    }
+    let failure = tokio::select! {
+        _ = terminate.recv() => {
+            tracing::info!("SIGTERM: stopping");
+            None
+        }
+        _ = interrupt.recv() => {
+            tracing::info!("SIGINT: stopping");
+            None
+        }
+        why = cluster.failed() => Some(why),
+    };
     // Leadership goes first, while this node still answers: writes under way find the next leader.
     cluster.shutdown().await;
     let _ = stop.send(true);
@@ -121,7 +142,7 @@ pub async fn serve(config: Config) -> Result<(), RunError> {
         Ok(Err(error)) => tracing::error!(%error, "the last checkpoint failed; the log holds what it would have held"),
         Err(error) => tracing::error!(%error, "the last checkpoint failed; the log holds what it would have held"),
     }
-    Ok(())
+    failure.map_or(Ok(()), |why| Err(RunError::Ended(why)))
 }
 
 fn directory_options(config: &Config) -> DirectoryOptions {

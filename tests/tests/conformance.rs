@@ -573,6 +573,12 @@ fn t40_rfc4513_5_1_binds() {
     user.bind(&dn, "wrong").expect("a connection").is(49);
     assert_eq!(user.who_am_i().expect("a connection"), "");
     user.bind("", "").expect("a connection").ok();
+    // A bind that is refused for its control ends the identity before it too.
+    user.bind(&dn, "right").expect("a connection").ok();
+    let bind = BindRequest { version: 3, name: dn.as_bytes(), authentication: Authentication::Simple(b"right") };
+    let unknown = Control::new("1.3.6.1.4.1.99999.9.9").critical();
+    user.operate(&Request::Bind(bind), &[unknown]).expect("a connection").is(12);
+    assert_eq!(user.who_am_i().expect("a connection"), "");
     let sasl = Authentication::Sasl { mechanism: b"GSSAPI", credentials: None };
     let request = Request::Bind(BindRequest { version: 3, name: b"", authentication: sasl });
     user.operate(&request, &[]).expect("a connection").is(7);
@@ -609,6 +615,35 @@ fn default_access_rules() {
     // No clear password is stored.
     let stored = read(&mut client, &search(&dn, "(objectClass=*)").base_only().attributes(&["userPassword"]));
     assert!(stored.entries[0].values("userPassword")[0].starts_with("{ARGON2}$argon2id$"), "{stored:?}");
+}
+
+/// Hashing a password takes tens of milliseconds of a processor: nobody may order it for a request that is refused.
+#[test]
+fn refused_requests_buy_no_hashing() {
+    let (mut client, base) = place("NoHash");
+    let passwords: Vec<String> = (0..15).map(|i| format!("clear{i}")).collect();
+    let passwords: Vec<&str> = passwords.iter().map(String::as_str).collect();
+    let person = |passwords: &[&str]| -> Vec<(String, Vec<String>)> {
+        [("objectClass", &["person"][..]), ("sn", &["x"]), ("cn", &["a"]), ("userPassword", passwords)]
+            .iter()
+            .map(|(name, values)| ((*name).to_owned(), values.iter().map(|v| (*v).to_owned()).collect()))
+            .collect()
+    };
+    let add = |client: &mut Client, attributes: &[(String, Vec<String>)]| {
+        let values: Vec<Vec<&str>> = attributes.iter().map(|(_, v)| v.iter().map(String::as_str).collect()).collect();
+        let attributes: Vec<(&str, &[&str])> =
+            attributes.iter().zip(&values).map(|((name, _), values)| (name.as_str(), values.as_slice())).collect();
+        client.add(&format!("cn=a,{base}"), &attributes).expect("a connection").code
+    };
+    let mut anonymous = Client::connect(cluster().nodes[0].ldap).expect("a ready node");
+    let began = std::time::Instant::now();
+    for _ in 0..20 {
+        assert_eq!(add(&mut anonymous, &person(&passwords)), 50);
+    }
+    // 300 hashes would take several seconds.
+    assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
+    let many: Vec<&str> = std::iter::repeat_n("x", 1000).collect();
+    assert_eq!(add(&mut client, &person(&many)), 53, "far more clear passwords than a person has");
 }
 
 #[test]

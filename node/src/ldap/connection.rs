@@ -92,6 +92,10 @@ impl Connection {
             respond::disconnect(&mut self.output, respond::Disconnect::MessageIdZero);
             return Step::Disconnect;
         }
+        if let Request::Bind(_) = &message.request {
+            // RFC 4513 4: a bind ends the identity before it, whatever becomes of the bind.
+            self.identity = Identity::Anonymous;
+        }
         let controls = match RequestControls::recognise(&message.controls, message.request.tag()) {
             Ok(controls) => controls,
             Err(answer) => {

@@ -36,14 +36,14 @@ impl ListenError {
     }
 }
 
-/// Opens the listener and serves it until `stop` turns true. Returns once it listens.
-pub async fn serve(
-    server: Arc<Server>,
-    address: SocketAddr,
-    stop: watch::Receiver<bool>,
-) -> Result<tokio::task::JoinHandle<()>, ListenError> {
-    let listener = TcpListener::bind(address).await.map_err(|source| ListenError::new(address, source))?;
-    Ok(tokio::spawn(accept_loop(server, listener, stop)))
+/// Opens a listener.
+pub async fn listen(address: SocketAddr) -> Result<TcpListener, ListenError> {
+    TcpListener::bind(address).await.map_err(|source| ListenError::new(address, source))
+}
+
+/// Serves a listener until `stop` turns true.
+pub fn serve(server: Arc<Server>, listener: TcpListener, stop: watch::Receiver<bool>) -> tokio::task::JoinHandle<()> {
+    tokio::spawn(accept_loop(server, listener, stop))
 }
 
 async fn accept_loop(server: Arc<Server>, listener: TcpListener, mut stop: watch::Receiver<bool>) {

@@ -9,5 +9,5 @@ mod respond;
 mod server;
 mod session;
 
-pub use listener::{ListenError, serve};
+pub use listener::{ListenError, listen, serve};
 pub use server::{Server, ServerParts};

@@ -83,6 +83,11 @@ impl Answer {
         Answer::new(ResultCode::INVALID_DN_SYNTAX, error.to_string())
     }
 
+    /// The access rules do not allow it.
+    pub fn insufficient_access(diagnostic: impl Into<String>) -> Answer {
+        Answer::new(ResultCode::INSUFFICIENT_ACCESS_RIGHTS, diagnostic)
+    }
+
     /// Understood, and not done here.
     pub fn unwilling(diagnostic: impl Into<String>) -> Answer {
         Answer::new(ResultCode::UNWILLING_TO_PERFORM, diagnostic)

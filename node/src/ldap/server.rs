@@ -10,7 +10,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::controls;
 use super::op::extended;
-use crate::limits;
 use crate::passwords::Passwords;
 use crate::read::Reads;
 
@@ -22,6 +21,8 @@ pub struct ServerParts {
     pub cluster: Cluster,
     /// Password work.
     pub passwords: Passwords,
+    /// Connections at once.
+    pub connections: usize,
 }
 
 /// Name and version of the server for the root DSE (RFC 3045).
@@ -42,12 +43,12 @@ const PASSWORD_SCHEME_SETTING: &str = "password.scheme";
 impl Server {
     /// A front end over these parts.
     pub fn new(parts: ServerParts) -> Server {
-        let ServerParts { reads, cluster, passwords } = parts;
+        let ServerParts { reads, cluster, passwords, connections } = parts;
         Server {
             reads,
             cluster,
             passwords,
-            connections: Arc::new(Semaphore::new(limits::CONNECTIONS)),
+            connections: Arc::new(Semaphore::new(connections)),
             root_dse: server_attributes(),
         }
     }

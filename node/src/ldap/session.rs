@@ -113,6 +113,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<S> {
             if slice == Slice::Done {
                 return Ok(());
             }
+            // The search holds its version for a bounded time; the connection's copy must not hold it longer.
+            self.connection.forget_view();
             if self.connection.output.len() >= limits::WRITE_BUFFER_BYTES {
                 self.flush().await?;
             }

@@ -16,9 +16,8 @@ const VERSION: u8 = 3;
 /// answer says less about which names exist. It is the hash of nothing that can be typed.
 const NO_PASSWORD: &[u8] = b"{SSHA}AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==";
 
-/// Authenticates the connection. Whatever the outcome, the identity before it is gone (RFC 4513 4).
+/// Authenticates the connection, which is anonymous since the request arrived (RFC 4513 4).
 pub async fn bind(connection: &mut Connection, request: &BindRequest<'_>, controls: &RequestControls) -> Answer {
-    connection.identity = Identity::Anonymous;
     match authenticate(connection, request, controls).await {
         Ok(identity) => {
             connection.identity = identity;

@@ -72,18 +72,30 @@ async fn password_modify(
         }
     };
     check_password_length(&clear)?;
-    let hashed = connection.server.passwords.hash(connection.server.password_scheme(), clear).await?;
+    // Whether it is allowed is asked before the work of hashing is done for it.
     let norm = target.normalize(view.schema()).map_err(Answer::invalid_dn)?;
-    if view.settings().is_admin(&norm) {
+    let is_admin = view.settings().is_admin(&norm);
+    if is_admin && connection.identity != Identity::Admin {
+        return Err(Answer::insufficient_access("only the administrator may set this password"));
+    }
+    if !is_admin {
+        let placeholder = b"{SSHA}placeholder".to_vec();
+        modify::prepare(&view, &connection.identity, set_password(&target, placeholder))?;
+    }
+    let hashed = connection.server.passwords.hash(connection.server.password_scheme(), clear).await?;
+    if is_admin {
         return set_admin_password(connection, hashed, generated).await;
     }
-    let request = modify::ModifyRequest {
-        dn: target.to_string(),
-        changes: vec![(ChangeKind::Replace, "userPassword".to_owned(), vec![hashed])],
-    };
-    let command = modify::prepare(&view, &connection.identity, request);
+    let command = modify::prepare(&view, &connection.identity, set_password(&target, hashed));
     replicate(connection, command).await?;
     Ok(response(generated))
+}
+
+fn set_password(target: &Dn, value: Vec<u8>) -> modify::ModifyRequest {
+    modify::ModifyRequest {
+        dn: target.to_string(),
+        changes: vec![(ChangeKind::Replace, "userPassword".to_owned(), vec![value])],
+    }
 }
 
 /// The administrator is a setting and not an entry.

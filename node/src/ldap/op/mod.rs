@@ -67,7 +67,31 @@ fn is_password(view: &ReadView, description: &str) -> bool {
     schema.attribute(name).is_some_and(|given| schema.subtypes(password).contains(&given.id))
 }
 
-/// Hashes clear values of password attributes, so that no clear password enters the log.
+/// Clear password values that one request may bring: each takes tens of milliseconds to hash.
+const CLEAR_VALUES_MAX: usize = 16;
+
+/// Whether any value must be hashed. More than a person has passwords is refused before any work is done.
+fn has_clear_values<'a>(
+    view: &ReadView,
+    attributes: impl IntoIterator<Item = (&'a str, &'a [Vec<u8>])>,
+) -> Result<bool, Answer> {
+    let mut count = 0;
+    for (description, values) in attributes {
+        if is_password(view, description) {
+            for clear in values.iter().filter_map(|value| password::clear_of(value)) {
+                check_password_length(clear)?;
+                count += 1;
+            }
+        }
+    }
+    if count > CLEAR_VALUES_MAX {
+        return Err(Answer::unwilling(format!("at most {CLEAR_VALUES_MAX} clear passwords in one request")));
+    }
+    Ok(count > 0)
+}
+
+/// Hashes clear values of password attributes, so that no clear password enters the log. Only for a request that
+/// has been found allowed: hashing is work that nobody may order for nothing.
 async fn hash_clear_values(
     connection: &Connection,
     view: &ReadView,
@@ -79,7 +103,6 @@ async fn hash_clear_values(
     }
     for value in values.iter_mut() {
         let Some(clear) = password::clear_of(value) else { continue };
-        check_password_length(clear)?;
         let scheme = connection.server.password_scheme();
         *value = connection.server.passwords.hash(scheme, clear.to_vec()).await?;
     }
