@@ -23,7 +23,8 @@ pub fn binary() -> &'static Path {
         let this = std::env::current_exe().expect("a test runs from a file");
         let profile_directory = this.parent().and_then(Path::parent).expect("target/PROFILE/deps/test");
         let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        build.args(["build", "-p", "bindery", "--bin", "bindery"]);
+        // The whole workspace's features, so that what `cargo test --workspace` has built serves here too.
+        build.args(["build", "--workspace", "--bin", "bindery"]);
         if profile_directory.ends_with("release") {
             build.arg("--release");
         }
