@@ -33,7 +33,9 @@ fn add_suffix(client: &mut Client) {
 
 /// A cluster whose nodes are all traced, and the traces' files.
 fn traced(nodes: usize, extra: &str) -> (ProcessCluster, Vec<PathBuf>) {
-    let mut cluster = ProcessCluster::prepare(ClusterOptions { nodes, extra: extra.into(), ..Default::default() });
+    // Short stretches of log: their files are laid out in full size beforehand, and each image is built byte by byte.
+    let extra = format!("[raft]\nretain_log = \"1MiB\"\n{extra}");
+    let mut cluster = ProcessCluster::prepare(ClusterOptions { nodes, extra, ..Default::default() });
     let traces: Vec<PathBuf> = cluster.nodes.iter().map(|n| n.directory.join("trace")).collect();
     for (node, trace) in cluster.nodes.iter_mut().zip(&traces) {
         node.start_traced(trace);
