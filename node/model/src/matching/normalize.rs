@@ -259,23 +259,25 @@ fn first_component(rule: MatchingRule, value: &[u8]) -> Result<&[u8], InvalidVal
 
 /// Undoes `\24` and `\5C` in a line of a postal address (RFC 4517, 3.3.28).
 pub(super) fn unescape_line(line: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(line.len());
-    let mut at = 0;
-    while at < line.len() {
-        match line[at..] {
-            [b'\\', b'2', b'4', ..] => {
-                plain.push(b'$');
-                at += 3;
-            }
-            [b'\\', b'5', b'C' | b'c', ..] => {
-                plain.push(b'\\');
-                at += 3;
-            }
-            _ => {
-                plain.push(line[at]);
-                at += 1;
-            }
-        }
+    unescape(line, b"24", b'$')
+}
+
+/// Undoes the two escapes that a syntax of RFC 4517 has: `\5C` for the backslash, and a backslash with the
+/// hexadecimal digits (upper case here, either case in `text`) of the one octet that separates its parts.
+pub(super) fn unescape(text: &[u8], separator_digits: &[u8; 2], separator: u8) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&first, after)) = rest.split_first() {
+        let escaped = match after {
+            [high, low, ..] if first == b'\\' => match [high.to_ascii_uppercase(), low.to_ascii_uppercase()] {
+                [b'5', b'C'] => Some(b'\\'),
+                digits if digits == *separator_digits => Some(separator),
+                _ => None,
+            },
+            _ => None,
+        };
+        plain.push(escaped.unwrap_or(first));
+        rest = if escaped.is_some() { &after[2..] } else { after };
     }
     plain
 }

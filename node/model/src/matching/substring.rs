@@ -1,6 +1,6 @@
 //! Substring matching (RFC 4517, 4.2: the substrings rules; RFC 4511, 4.5.1.7.2).
 
-use super::normalize::{LINE_SEPARATOR, unescape_line};
+use super::normalize::{LINE_SEPARATOR, unescape, unescape_line};
 use super::{MatchingRule, RuleKind};
 use crate::error::InvalidValue;
 use crate::prep::{self, Fold, Part};
@@ -79,25 +79,7 @@ pub(super) fn text_assertion(
 }
 
 fn unescape_part(text: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(text.len());
-    let mut at = 0;
-    while at < text.len() {
-        match text[at..] {
-            [b'\\', b'2', b'A' | b'a', ..] => {
-                plain.push(b'*');
-                at += 3;
-            }
-            [b'\\', b'5', b'C' | b'c', ..] => {
-                plain.push(b'\\');
-                at += 3;
-            }
-            _ => {
-                plain.push(text[at]);
-                at += 1;
-            }
-        }
-    }
-    plain
+    unescape(text, b"2A", b'*')
 }
 
 /// Whether a value in substring form begins with `initial`, ends with `last` and holds all of `any` in order
