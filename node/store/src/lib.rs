@@ -19,7 +19,7 @@ mod store_file;
 mod txn;
 mod version;
 
-pub use alloc::{Allocator, AllocatorKind, Buddy, FirstFit};
+pub use alloc::{Allocator, AllocatorKind, AllocatorStats, Buddy, FirstFit};
 pub use btree::cursor::Cursor;
 pub use cache::CacheCounts;
 pub use checkpoint::CheckpointInfo;

@@ -36,7 +36,7 @@ const DEFERRED_CEILING_BLOCKS: u64 = 1 << 14;
 pub struct TreeId(pub u32);
 
 /// How a store is opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct StoreOptions {
     /// Memory for page frames, in bytes; rounded down to whole frames. At least [`StoreOptions::MIN_ARENA_BYTES`]; in
     /// products at least 4 MiB.

@@ -20,6 +20,7 @@ pub struct Buddy {
     nonempty: u32,
     counts: [u32; ORDERS],
     free: u32,
+    steps: u64,
 }
 
 impl Buddy {
@@ -34,6 +35,7 @@ impl Buddy {
             nonempty: 0,
             counts: [0; ORDERS],
             free: frames,
+            steps: 0,
         };
         // Highest first, so that the lists hand out low frames first.
         let mut runs = Vec::new();
@@ -92,6 +94,7 @@ impl Allocator for Buddy {
         let mut from = order + at_least.trailing_zeros() as u8;
         let frame = self.heads[from as usize];
         self.unlink(frame, from);
+        self.steps += u64::from(from - order);
         while from > order {
             from -= 1;
             self.push(frame + (1 << from), from);
@@ -111,6 +114,7 @@ impl Allocator for Buddy {
             if self.state.get(buddy as usize) != Some(&(FREE | order)) {
                 break;
             }
+            self.steps += 1;
             self.unlink(buddy, order);
             frame &= !(1 << order);
             order += 1;
@@ -124,6 +128,7 @@ impl Allocator for Buddy {
             if self.state[head as usize] != FREE | order {
                 continue;
             }
+            self.steps += u64::from(order);
             self.unlink(head, order);
             for half in (0..order).rev() {
                 let middle = head + (1 << half);
@@ -147,5 +152,13 @@ impl Allocator for Buddy {
 
     fn free_runs_per_order(&self) -> [u32; ORDERS] {
         self.counts
+    }
+
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn span(&self) -> u32 {
+        self.state.len() as u32
     }
 }

@@ -15,6 +15,7 @@ pub struct FirstFit {
     length: Box<[u32]>,
     head: u32,
     free: u32,
+    steps: u64,
 }
 
 impl FirstFit {
@@ -27,6 +28,7 @@ impl FirstFit {
             length: vec![0; size].into_boxed_slice(),
             head: NONE,
             free: frames,
+            steps: 0,
         };
         if frames > 0 {
             list.length[0] = frames;
@@ -73,6 +75,7 @@ impl Allocator for FirstFit {
                 self.order_of[run as usize] = order;
                 return Some(run);
             }
+            self.steps += 1;
             previous = run;
             run = self.next[run as usize];
         }
@@ -85,6 +88,7 @@ impl Allocator for FirstFit {
         let size = 1u32 << order;
         let (mut previous, mut after) = (NONE, self.head);
         while after != NONE && after < frame {
+            self.steps += 1;
             previous = after;
             after = self.next[after as usize];
         }
@@ -113,6 +117,7 @@ impl Allocator for FirstFit {
                 self.order_of[frame as usize] = 0;
                 return true;
             }
+            self.steps += 1;
             previous = run;
             run = self.next[run as usize];
         }
@@ -132,5 +137,13 @@ impl Allocator for FirstFit {
             run = self.next[run as usize];
         }
         counts
+    }
+
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn span(&self) -> u32 {
+        self.order_of.len() as u32
     }
 }

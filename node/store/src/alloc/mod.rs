@@ -2,6 +2,8 @@
 
 mod buddy;
 mod first_fit;
+#[cfg(test)]
+mod tests;
 
 pub use buddy::Buddy;
 pub use first_fit::FirstFit;
@@ -9,13 +11,15 @@ pub use first_fit::FirstFit;
 use crate::layout::ORDERS;
 
 /// Which allocator carves the frame arena.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub enum AllocatorKind {
     /// Power-of-two buddies, O(1).
     #[default]
     Buddy,
     /// One address-ordered list of free runs, searched from its start: the classic, kept for comparison.
     FirstFit,
+    /// One of the caller's own, made for this many frames: how benchmarks compare others.
+    Custom(fn(u32) -> Box<dyn Allocator>),
 }
 
 impl AllocatorKind {
@@ -24,6 +28,7 @@ impl AllocatorKind {
         match self {
             AllocatorKind::Buddy => Box::new(Buddy::new(frames)),
             AllocatorKind::FirstFit => Box::new(FirstFit::new(frames)),
+            AllocatorKind::Custom(build) => build(frames),
         }
     }
 }
@@ -41,124 +46,47 @@ pub trait Allocator: Send {
     fn free_frames(&self) -> u32;
     /// Free runs by the largest order that fits each.
     fn free_runs_per_order(&self) -> [u32; ORDERS];
+    /// Work done since it was made: runs split, merged or passed by.
+    fn steps(&self) -> u64;
+    /// Frame numbers are below this. At least the frames it was made for; more when the numbers are only names, as
+    /// for an allocator that places every order in a range of its own.
+    fn span(&self) -> u32;
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::layout::MAX_ORDER;
-    use proptest::prelude::*;
+/// How free memory is cut up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AllocatorStats {
+    /// Free frames.
+    pub free_frames: u32,
+    /// Free runs by the largest order that fits each.
+    pub free_runs_per_order: [u32; ORDERS],
+    /// Runs split, merged or passed by since the store was opened.
+    pub steps: u64,
+}
 
-    const KINDS: [AllocatorKind; 2] = [AllocatorKind::Buddy, AllocatorKind::FirstFit];
-
-    #[derive(Debug, Clone)]
-    enum Step {
-        Allocate(u8),
-        Free(usize),
-        Claim(u32),
-    }
-
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
-        let step = prop_oneof![
-            4 => (0..=MAX_ORDER).prop_map(Step::Allocate),
-            4 => (0..=2u8).prop_map(Step::Allocate),
-            6 => any::<usize>().prop_map(Step::Free),
-            1 => (0..1500u32).prop_map(Step::Claim),
-        ];
-        proptest::collection::vec(step, 1..400)
-    }
-
-    /// The model: who owns each frame.
-    fn run_against_model(kind: AllocatorKind, frames: u32, steps: &[Step]) {
-        let mut allocator = kind.build(frames);
-        let mut owned = vec![false; frames as usize];
-        let mut live: Vec<(u32, u8)> = Vec::new();
-        for step in steps {
-            match *step {
-                Step::Allocate(order) => match allocator.allocate(order) {
-                    Some(frame) => {
-                        let size = 1u32 << order;
-                        assert!(frame + size <= frames);
-                        if kind == AllocatorKind::Buddy {
-                            assert_eq!(frame % size, 0, "buddies are aligned");
-                        }
-                        for f in frame..frame + size {
-                            assert!(!std::mem::replace(&mut owned[f as usize], true), "overlap at {f}");
-                        }
-                        live.push((frame, order));
-                    }
-                    None => {
-                        let free_run = (0..frames)
-                            .step_by(1 << order)
-                            .any(|s| s + (1 << order) <= frames && (s..s + (1 << order)).all(|f| !owned[f as usize]));
-                        assert!(!free_run, "refused order {order} though an aligned run is free");
-                    }
-                },
-                Step::Free(pick) if !live.is_empty() => {
-                    let (frame, order) = live.swap_remove(pick % live.len());
-                    allocator.free(frame, order);
-                    owned[frame as usize..(frame + (1 << order)) as usize].fill(false);
-                }
-                Step::Free(_) => {}
-                Step::Claim(frame) if frame < frames => {
-                    assert_eq!(allocator.claim(frame), !owned[frame as usize]);
-                    if !std::mem::replace(&mut owned[frame as usize], true) {
-                        live.push((frame, 0));
-                    }
-                }
-                Step::Claim(_) => {}
-            }
-            assert_eq!(allocator.free_frames() as usize, owned.iter().filter(|o| !**o).count());
-        }
-        for (frame, order) in live {
-            allocator.free(frame, order);
-        }
-        assert_eq!(allocator.free_frames(), frames);
-        // Everything has coalesced again: as many largest runs as fit.
-        for _ in 0..frames >> MAX_ORDER {
-            assert!(allocator.allocate(MAX_ORDER).is_some());
+impl AllocatorStats {
+    /// Asks an allocator.
+    pub fn of(allocator: &dyn Allocator) -> AllocatorStats {
+        AllocatorStats {
+            free_frames: allocator.free_frames(),
+            free_runs_per_order: allocator.free_runs_per_order(),
+            steps: allocator.steps(),
         }
     }
 
-    proptest! {
-        #[test]
-        fn allocators_match_the_model(frames in 256u32..1500, steps in steps()) {
-            for kind in KINDS {
-                run_against_model(kind, frames, &steps);
-            }
+    /// The largest order that can be had without making room.
+    pub fn largest_free_order(&self) -> Option<u8> {
+        (0..ORDERS).rev().find(|order| self.free_runs_per_order[*order] > 0).map(|order| order as u8)
+    }
+
+    /// External fragmentation: the share of the free frames, 0 to 1, that lies in runs too small for `order`. There
+    /// is no internal one: a run costs exactly what was asked for.
+    pub fn external_fragmentation(&self, order: u8) -> f64 {
+        if self.free_frames == 0 {
+            return 0.0;
         }
-    }
-
-    #[test]
-    fn n_pages_cost_exactly_n_times_two_to_the_order() {
-        for kind in KINDS {
-            for order in 0..=MAX_ORDER {
-                let mut allocator = kind.build(4096);
-                let mut pages = 0;
-                while allocator.allocate(order).is_some() {
-                    pages += 1;
-                    assert_eq!(allocator.free_frames(), 4096 - (pages << order));
-                }
-                assert_eq!(pages, 4096 >> order);
-            }
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "not allocated")]
-    fn a_double_free_is_caught_by_buddy() {
-        let mut buddy = Buddy::new(64);
-        let frame = buddy.allocate(1).unwrap();
-        buddy.free(frame, 1);
-        buddy.free(frame, 1);
-    }
-
-    #[test]
-    #[should_panic(expected = "not allocated")]
-    fn a_double_free_is_caught_by_first_fit() {
-        let mut list = FirstFit::new(64);
-        let frame = list.allocate(1).unwrap();
-        list.free(frame, 1);
-        list.free(frame, 1);
+        let small: u64 =
+            self.free_runs_per_order.iter().take(usize::from(order)).zip(0..).map(|(n, k)| u64::from(*n) << k).sum();
+        small as f64 / f64::from(self.free_frames)
     }
 }

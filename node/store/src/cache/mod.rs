@@ -20,9 +20,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::alloc::{Allocator, AllocatorKind};
+use crate::alloc::{Allocator, AllocatorKind, AllocatorStats};
 use crate::error::StoreError;
-use crate::layout::{MAX_ORDER, ORDERS, PagePtr};
+use crate::layout::{MAX_ORDER, PagePtr};
 use crate::store_file::StoreFile;
 use arena::Arena;
 use desc::{FrameDesc, FrameState, Frequency};
@@ -51,8 +51,8 @@ pub struct CacheCounts {
     pub retired: u64,
     /// Frames being loaded or built.
     pub taken: u64,
-    /// Free runs by order.
-    pub free_runs_per_order: [u32; ORDERS],
+    /// How the free ones are cut up.
+    pub allocator: AllocatorStats,
     /// Pages read from the file.
     pub page_ins: u64,
     /// Pages written before a checkpoint to make room.
@@ -106,7 +106,10 @@ pub struct Cache {
     arena: Arena,
     epochs: Epochs,
     table: Table,
+    /// By frame number; more than `frame_count` when the allocator numbers frames sparsely.
     frames: Box<[FrameDesc]>,
+    /// Frames of memory.
+    frame_count: u32,
     frequencies: Box<[Frequency]>,
     inner: Mutex<Inner>,
     /// A load ended.
@@ -137,15 +140,22 @@ impl Cache {
             .ok()
             .filter(|frames| *frames <= MAX_FRAMES)
             .ok_or(StoreError::Options("the arena is larger than this build can address"))?;
+        let frame_count = frames;
+        let allocator = kind.build(frames);
+        let frames = allocator.span();
+        if frames > MAX_FRAMES {
+            return Err(StoreError::Options("the allocator numbers more frames than this build can address"));
+        }
         let arena = Arena::new(frames).map_err(|source| StoreError::Io { what: "map the arena", source })?;
         Ok(Cache {
             arena,
+            frame_count,
             epochs: Epochs::new(),
             table: Table::new(frames),
             frames: (0..frames).map(|_| FrameDesc::default()).collect(),
             frequencies: (0..frames).map(|_| Frequency::default()).collect(),
             inner: Mutex::new(Inner {
-                allocator: kind.build(frames),
+                allocator,
                 retired: Vec::new(),
                 reclaim_at: RECLAIM_PAGES,
                 retired_frames: 0,
@@ -165,7 +175,7 @@ impl Cache {
 
     /// Whether pages of this order go through the arena.
     pub fn caches(&self, order: u8) -> bool {
-        order <= MAX_ORDER && (1u32 << order) <= (self.frames.len() as u32 / LARGEST_CACHED_SHARE).max(4)
+        order <= MAX_ORDER && (1u32 << order) <= (self.frame_count / LARGEST_CACHED_SHARE).max(4)
     }
 
     /// Says that all pages up to this generation are published. Called by commit under the space lock, after the last
@@ -299,24 +309,24 @@ impl Cache {
 
     /// Frames in all.
     pub fn frame_count(&self) -> u64 {
-        self.frames.len() as u64
+        u64::from(self.frame_count)
     }
 
     /// Counts frames by state; walks all descriptors.
     pub fn counts(&self) -> CacheCounts {
-        let mut counts = CacheCounts { frames: self.frames.len() as u64, ..CacheCounts::default() };
+        let mut counts = CacheCounts { frames: self.frame_count(), ..CacheCounts::default() };
         for desc in &self.frames {
             let frames = 1u64 << desc.pointer().order;
             match desc.state() {
-                FrameState::Free => counts.free += 1,
+                FrameState::Free | FrameState::Interior => {}
                 FrameState::Taken => counts.taken += frames,
                 FrameState::Clean => counts.clean += frames,
                 FrameState::Dirty | FrameState::Writing => counts.dirty += frames,
                 FrameState::Retired => counts.retired += frames,
-                FrameState::Interior => {}
             }
         }
-        counts.free_runs_per_order = self.inner.lock().allocator.free_runs_per_order();
+        counts.allocator = AllocatorStats::of(&*self.inner.lock().allocator);
+        counts.free = u64::from(counts.allocator.free_frames);
         counts.page_ins = self.counters.page_ins.load(Ordering::Relaxed);
         counts.write_backs = self.counters.write_backs.load(Ordering::Relaxed);
         counts.evictions = self.counters.evictions.load(Ordering::Relaxed);
