@@ -43,6 +43,12 @@ pub enum StoreError {
     /// More trees than one checkpoint can name.
     #[error("too many trees")]
     TooManyTrees,
+    /// A tree is built from keys in ascending order, each once.
+    #[error("a key that is not above the one before it")]
+    KeyOrder,
+    /// Only a tree without records can be built.
+    #[error("tree {0} has records already")]
+    TreeExists(u32),
     /// The options contradict each other or are below the minimum.
     #[error("options: {0}")]
     Options(&'static str),

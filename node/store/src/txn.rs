@@ -9,6 +9,7 @@ use crate::btree::{insert, remove, search, value};
 use crate::error::StoreError;
 use crate::layout::{MAX_KEY_BYTES, MAX_LABEL_BYTES, MAX_TREES, MAX_VALUE_BYTES, PagePtr};
 use crate::store::{Shared, TreeId, View};
+use crate::tree_builder::TreeBuilder;
 use crate::version::{TreeRoot, Version};
 
 /// The one open write transaction. Sees its own writes. Dropped without [`WriteTxn::commit`], nothing has happened.
@@ -20,7 +21,8 @@ pub struct WriteTxn {
     committed: bool,
 }
 
-fn check_key(key: &[u8]) -> Result<(), StoreError> {
+/// Refuses a key that no tree can hold.
+pub fn check_key(key: &[u8]) -> Result<(), StoreError> {
     if key.is_empty() || key.len() > MAX_KEY_BYTES { Err(StoreError::KeySize(key.len())) } else { Ok(()) }
 }
 
@@ -139,6 +141,35 @@ impl WriteTxn {
             let root = txn.roots.remove(index);
             remove::free_tree(&mut txn.pages, &root)
         })
+    }
+
+    /// Starts building a tree that has no records from sorted ones. Until it is finished the transaction counts as failed.
+    pub fn build(&mut self, tree: TreeId) -> Result<TreeBuilder<'_>, StoreError> {
+        self.usable()?;
+        if self.find(tree).is_ok() {
+            return Err(StoreError::TreeExists(tree.0));
+        }
+        if self.roots.len() >= MAX_TREES {
+            return Err(StoreError::TooManyTrees);
+        }
+        self.failed = true;
+        Ok(TreeBuilder::new(self, tree))
+    }
+
+    /// For the builder, which alone works on a transaction that counts as failed.
+    pub(crate) fn building_pages(&mut self) -> Result<&mut TxnPages, StoreError> {
+        self.pages.shared().file.usable()?;
+        Ok(&mut self.pages)
+    }
+
+    /// Takes a finished tree in; the transaction is whole again.
+    pub(crate) fn built(&mut self, root: Option<TreeRoot>) {
+        self.failed = false;
+        if let Some(root) = root {
+            let index =
+                self.find(TreeId(root.tree)).expect_err("build began without the tree, and holds the transaction");
+            self.roots.insert(index, root);
+        }
     }
 
     /// Publishes in memory, atomically; durable only after a checkpoint. The label has at most 256 bytes.

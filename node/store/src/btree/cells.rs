@@ -3,10 +3,14 @@
 use std::ops::Range;
 
 use super::node::{self, CELL_HEADER_BYTES, CellValue, Node, SLOT_BYTES, ValueKind};
-use crate::layout::{BLOCK_BYTES, INNER_ORDER, MAX_LEAF_ORDER, PAGE_HEADER_BYTES, order_for};
+use crate::error::StoreError;
+use crate::layout::{BLOCK_BYTES, INNER_ORDER, MAX_LEAF_ORDER, PAGE_HEADER_BYTES, PagePtr, order_for};
 
 /// A leaf is made so large that about this many cells of the mean size fit.
 const CELLS_PER_LEAF: usize = 16;
+
+/// With fewer keys the next insertion would break the prefix, and there is nothing to save.
+const PREFIX_KEYS: usize = 4;
 
 struct Cell {
     key: Range<usize>,
@@ -19,6 +23,13 @@ pub struct Cells {
     data: Vec<u8>,
     list: Vec<Cell>,
     leaf: bool,
+    /// Bytes of all cells and slots with whole keys.
+    raw: usize,
+}
+
+/// Order that the mean size of a leaf's cells asks for.
+fn liked_order(bytes: usize, cells: usize) -> u8 {
+    order_for(bytes / cells.max(1) * CELLS_PER_LEAF).min(MAX_LEAF_ORDER)
 }
 
 /// Length of what two keys begin with in common.
@@ -29,7 +40,14 @@ pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 impl Cells {
     /// No cells.
     pub fn new(leaf: bool) -> Cells {
-        Cells { data: Vec::new(), list: Vec::new(), leaf }
+        Cells { data: Vec::new(), list: Vec::new(), leaf, raw: 0 }
+    }
+
+    /// Forgets all cells and keeps the memory.
+    pub fn clear(&mut self) {
+        self.data.clear();
+        self.list.clear();
+        self.raw = 0;
     }
 
     /// Number of cells.
@@ -50,6 +68,7 @@ impl Cells {
             let middle = self.data.len();
             let value = node.value(index);
             self.data.extend_from_slice(value.bytes);
+            self.raw += SLOT_BYTES + CELL_HEADER_BYTES + self.data.len() - start;
             self.list.push(Cell { key: start..middle, value: middle..self.data.len(), kind: value.kind });
         }
     }
@@ -60,6 +79,7 @@ impl Cells {
         self.data.extend_from_slice(key);
         let middle = self.data.len();
         self.data.extend_from_slice(value.bytes);
+        self.raw += SLOT_BYTES + CELL_HEADER_BYTES + self.data.len() - start;
         self.list.insert(index, Cell { key: start..middle, value: middle..self.data.len(), kind: value.kind });
     }
 
@@ -68,11 +88,30 @@ impl Cells {
         &self.data[self.list[index].key.clone()]
     }
 
+    /// The child that a cell of an inner node names.
+    pub fn pointer(&self, index: usize) -> Result<PagePtr, StoreError> {
+        PagePtr::decode(&self.data[self.list[index].value.clone()], 0)
+    }
+
+    /// Whether one page still holds all cells when this one is appended, by the same rule as [`Cells::single_order`].
+    /// True of the first cell.
+    pub fn takes(&self, key: &[u8], value: CellValue<'_>) -> bool {
+        let count = self.len() + 1;
+        let first = usize::from(!self.leaf);
+        let keyless = if self.leaf { 0 } else { self.list.first().map_or(key.len(), |cell| cell.key.len()) };
+        let prefix = if count < first + PREFIX_KEYS { 0 } else { common_prefix(self.key(first), key) };
+        let raw = self.raw + SLOT_BYTES + CELL_HEADER_BYTES + key.len() + value.bytes.len() - keyless;
+        let bytes = PAGE_HEADER_BYTES + raw - (count - first) * prefix + prefix;
+        if !self.leaf {
+            return bytes <= BLOCK_BYTES << INNER_ORDER;
+        }
+        count == 1 || bytes <= BLOCK_BYTES << liked_order(bytes, count)
+    }
+
     /// Prefix length that cells `range` share (cell 0 of an inner node has no say).
     fn prefix(&self, range: &Range<usize>) -> usize {
         let first = range.start + usize::from(!self.leaf);
-        // With few keys the next insertion would break the prefix, and there is nothing to save.
-        if range.end < first + 4 {
+        if range.end < first + PREFIX_KEYS {
             return 0;
         }
         common_prefix(self.key(first), self.key(range.end - 1))
@@ -80,6 +119,9 @@ impl Cells {
 
     fn raw_bytes(&self, range: &Range<usize>) -> usize {
         let keyless = if self.leaf { None } else { Some(range.start) };
+        if *range == (0..self.len()) {
+            return self.raw - if self.leaf { 0 } else { self.list.first().map_or(0, |cell| cell.key.len()) };
+        }
         range
             .clone()
             .map(|i| {
@@ -103,9 +145,8 @@ impl Cells {
         if !self.leaf {
             return (bytes <= BLOCK_BYTES << INNER_ORDER).then_some(INNER_ORDER);
         }
-        let mean = bytes / range.len().max(1);
         // Never more than twice what is needed now: a leaf grows with its content.
-        let liked = order_for(mean * CELLS_PER_LEAF).min(order_for(bytes * 2)).min(MAX_LEAF_ORDER);
+        let liked = liked_order(bytes, range.len()).min(order_for(bytes * 2));
         let least = order_for(bytes);
         (least <= MAX_LEAF_ORDER).then_some(liked.max(least))
     }
@@ -118,8 +159,7 @@ impl Cells {
             return Some(order);
         }
         let bytes = self.node_bytes(&all);
-        let liked = order_for(bytes / self.len() * CELLS_PER_LEAF).min(MAX_LEAF_ORDER);
-        (bytes <= BLOCK_BYTES << liked).then_some(order)
+        (bytes <= BLOCK_BYTES << liked_order(bytes, self.len())).then_some(order)
     }
 
     /// Where to split: cells 0..at and at..len both fit. `inserted` is the cell that made it necessary; `appending`

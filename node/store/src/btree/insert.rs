@@ -181,7 +181,8 @@ pub fn lay_out(
     }
 }
 
-fn kind_of(level: u8) -> PageKind {
+/// Kind of a node of this level.
+pub fn kind_of(level: u8) -> PageKind {
     if level == 0 { PageKind::Leaf } else { PageKind::Inner }
 }
 

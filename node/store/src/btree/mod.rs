@@ -1,5 +1,6 @@
 //! Copy-on-write B+trees. One concern per file.
 
+pub mod build;
 pub mod cells;
 pub mod cursor;
 pub mod insert;
