@@ -31,7 +31,7 @@ pub use layout::{BLOCK_BYTES, MAX_KEY_BYTES, MAX_LABEL_BYTES, MAX_VALUE_BYTES};
 pub use sort::{Record, Sorted, Sorter};
 pub use space::SpaceCounts;
 pub use stats::StoreStats;
-pub use store::{Store, StoreOptions, TreeId, VerifyReport, View};
+pub use store::{Store, StoreOptions, TreeId, TreeSize, VerifyReport, View};
 pub use store_file::IoCounts;
 pub use tree_builder::TreeBuilder;
 pub use txn::WriteTxn;

@@ -23,7 +23,7 @@ use crate::store_file::StoreFile;
 use crate::txn::WriteTxn;
 use crate::version::Version;
 
-pub use crate::btree::verify::VerifyReport;
+pub use crate::btree::verify::{TreeSize, VerifyReport};
 
 /// A checkpoint is due when this share (1/n) of the frames is dirty.
 const DIRTY_CEILING_SHARE: u64 = 4;

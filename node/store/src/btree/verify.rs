@@ -11,8 +11,23 @@ use super::node::{self, ValueKind, decode_reference};
 use super::search::{MAX_DEPTH, node_of};
 use super::value;
 
+/// What one tree takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TreeSize {
+    /// The tree.
+    pub tree: u32,
+    /// Its records.
+    pub records: u64,
+    /// Its pages, those of values included.
+    pub pages: u64,
+    /// Their blocks.
+    pub blocks: u64,
+    /// Bytes of its nodes that hold something: the rest is room for growth, garbage and rounding.
+    pub node_bytes_used: u64,
+}
+
 /// What was walked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VerifyReport {
     /// Trees.
     pub trees: u64,
@@ -26,6 +41,8 @@ pub struct VerifyReport {
     pub deferred_blocks: u64,
     /// Free blocks.
     pub free_blocks: u64,
+    /// By tree, in order.
+    pub sizes: Vec<TreeSize>,
 }
 
 /// Blocks accounted for so far.
@@ -65,6 +82,8 @@ struct Walk<'a> {
     cache: &'a Cache,
     account: Account,
     report: VerifyReport,
+    /// Of the tree being walked.
+    size: TreeSize,
 }
 
 /// Checks the newest version and accounts for all blocks.
@@ -75,7 +94,8 @@ pub fn verify(shared: &Shared) -> Result<VerifyReport, StoreError> {
         (shared.current.load_full(), space.snapshot())
     };
     let account = Account { words: vec![0; snapshot.used.len()] };
-    let mut walk = Walk { cache: &shared.cache, account, report: VerifyReport::default() };
+    let size = TreeSize { tree: 0, records: 0, pages: 0, blocks: 0, node_bytes_used: 0 };
+    let mut walk = Walk { cache: &shared.cache, account, report: VerifyReport::default(), size };
     let blocks = snapshot.used.len() as u64 * 64;
     for region in 0..blocks.div_ceil(REGION_BLOCKS) {
         for fixed in 0..FIXED_BLOCKS {
@@ -113,6 +133,7 @@ impl Walk<'_> {
     fn tree(&mut self, root: &TreeRoot) -> Result<(), StoreError> {
         let corrupt = |what| StoreError::Corrupt { block: root.pointer.block, what };
         self.report.trees += 1;
+        self.size = TreeSize { tree: root.tree, records: root.records, pages: 0, blocks: 0, node_bytes_used: 0 };
         let expected = Expected { low: None, high: None, level: None, tree: root.tree, depth: MAX_DEPTH };
         let (records, outside) = self.node(root.pointer, &expected)?;
         if records != root.records {
@@ -122,13 +143,16 @@ impl Walk<'_> {
             return Err(corrupt("outside value count of the tree"));
         }
         self.report.records += records;
+        self.report.pages += self.size.pages;
+        self.report.sizes.push(self.size);
         Ok(())
     }
 
     /// The page from memory if it is newer there, else from the file again.
     fn page(&mut self, pointer: PagePtr) -> Result<Vec<u8>, StoreError> {
         self.account.add(pointer.block, pointer.order)?;
-        self.report.pages += 1;
+        self.size.pages += 1;
+        self.size.blocks += 1 << pointer.order;
         if let Some(bytes) = self.cache.copy_if_dirty(pointer)? {
             return Ok(bytes);
         }
@@ -148,6 +172,7 @@ impl Walk<'_> {
         if expected.depth == 0 || expected.level.is_some_and(|level| level != node.level()) {
             return Err(corrupt("level"));
         }
+        self.size.node_bytes_used += node.used_bytes() as u64;
         if page::tree(&bytes) != expected.tree {
             return Err(corrupt("page of another tree"));
         }

@@ -11,8 +11,10 @@ use crate::error::StoreError;
 const DROP_FRAMES: u32 = 16;
 /// Dirty pages written at once.
 const WRITE_PAGES: usize = 64;
-/// Descriptors the hand passes in one sweep; after it, warm pages go too.
-const SWEEP_STEPS: u32 = 1024;
+/// Pages the hand passes in one sweep; after them, warm pages go too.
+const SWEEP_PAGES: u32 = 4096;
+/// Descriptors that a scan's search for cold pages passes.
+const SCAN_STEPS: u32 = 1024;
 /// Looks at the epochs before a reader gives up waiting and reads past the cache.
 const READER_ROUNDS: u32 = 6;
 /// Rounds of the writer before it calls the arena too small: at 50 µs each, several seconds in which
@@ -65,7 +67,7 @@ impl Cache {
                 Claimant::Writer(_) if round > WRITER_ROUNDS => return Err(StoreError::NoFrames),
                 _ => {}
             }
-            if inner.retired_frames >= (self.frames.len() as u32 / RETIRED_SHARE).max(DROP_FRAMES).max(1 << order) {
+            if inner.retired_frames >= (self.frame_count / RETIRED_SHARE).max(DROP_FRAMES).max(1 << order) {
                 drop(inner);
                 wait(round);
                 inner = self.inner.lock();
@@ -129,7 +131,7 @@ impl Cache {
     fn sweep_cold(&self, inner: &mut Inner) -> bool {
         let frames = self.frames.len() as u32;
         let mut dropped = 0;
-        for _ in 0..SWEEP_STEPS.min(frames) {
+        for _ in 0..SCAN_STEPS.min(frames) {
             let frame = inner.hand;
             inner.hand = if frame + 1 >= frames { 0 } else { frame + 1 };
             if self.desc(frame).state() == FrameState::Clean && self.frequency(frame).warmth() == 0 {
@@ -145,12 +147,12 @@ impl Cache {
 
     /// Moves the hand and drops cold clean pages, enough for `order`; collects cold dirty ones on the way.
     fn sweep(&self, inner: &mut Inner, order: u8, claimant: Claimant<'_>) -> Swept {
-        let wanted = DROP_FRAMES.max(1 << order).min(self.frames.len() as u32 / 8 + 1);
-        let mut dropped = 0;
+        let wanted = DROP_FRAMES.max(1 << order).min(self.frame_count / 8 + 1);
+        let (mut dropped, mut seen) = (0, 0);
         let mut dirty: Vec<u32> = Vec::new();
         let frames = self.frames.len() as u32;
         // Two turns at most: the first may only cool.
-        for step in 0..frames.saturating_mul(2) {
+        for _ in 0..frames.saturating_mul(2) {
             if dropped >= wanted || dirty.len() >= WRITE_PAGES {
                 break;
             }
@@ -161,8 +163,9 @@ impl Cache {
             if !matches!(state, FrameState::Clean | FrameState::Dirty) {
                 continue;
             }
+            seen += 1;
             let cold = self.frequency(frame).cool();
-            if !cold && step < SWEEP_STEPS.max(frames.min(SWEEP_STEPS * 4)) {
+            if !cold && seen < SWEEP_PAGES {
                 continue;
             }
             if state == FrameState::Clean {
